@@ -1,0 +1,244 @@
+"""Two runs of the same questions: what differs, by how much, how surely, and on which questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ekr.bench.directory import RunDirectory
+from ekr.bench.errors import BenchUsageError
+from ekr.bench.grading import Row, mean, rows
+from ekr.bench.metrics import METRICS, PERCENTILES, Metric
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
+_BLOCK = 2_000_000  # resampled figures held at a time
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One metric, B minus A, over the questions that have it in both runs.
+
+    `low` and `high` bound the paired bootstrap interval; None with fewer than two pairs. `gained` and `lost`
+    are the questions that B has right and A has not, and the reverse: yes or no for a two-sided metric,
+    complete or not for a share; empty for other metrics.
+    """
+
+    metric: Metric
+    pairs: int
+    a: float
+    b: float
+    low: float | None
+    high: float | None
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+    @property
+    def difference(self) -> float:
+        """B minus A."""
+        return self.b - self.a
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two recipes, each of a run, on their common questions; `notes` say what could not be paired."""
+
+    a: str
+    b: str
+    differences: tuple[Difference, ...]
+    notes: tuple[str, ...]
+
+
+def paired_bootstrap(
+    a: Sequence[float], b: Sequence[float], q: float | None = None, *, seed: int = 0, resamples: int = RESAMPLES
+) -> tuple[float, float]:
+    """The percentile interval of the difference of means B − A, or of the q-th percentiles, at 95 %.
+
+    Questions are drawn with replacement, each with both of its values (Efron and Tibshirani 1993, chapter
+    13). The same seed gives the same interval. Raises ValueError with fewer than two pairs.
+    """
+    if len(a) != len(b) or len(a) < 2:
+        raise ValueError("a paired bootstrap needs two lists of the same length, of two or more values")
+    left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    generator = np.random.default_rng(seed)
+    block = max(1, _BLOCK // len(a))
+    found: list[Floats] = []
+    for start in range(0, resamples, block):
+        drawn = generator.integers(0, len(a), (min(block, resamples - start), len(a)))
+        found.append(_figures(right[drawn], q) - _figures(left[drawn], q))
+    tail = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(np.concatenate(found), [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def _figures(samples: Floats, q: float | None) -> Floats:
+    if q is None:
+        means: Floats = samples.mean(axis=1)
+        return means
+    ordered: Floats = np.sort(samples, axis=1)[:, round(q * (samples.shape[1] - 1))]
+    return ordered
+
+
+def _by_question(scored: Sequence[Row], key: str) -> dict[str, float]:
+    """Mean over the repeats of one metric, by question id."""
+    values: dict[str, list[float]] = {}
+    for row in scored:
+        value = row.values.get(key)
+        if value is not None:
+            values.setdefault(row.id, []).append(value)
+    return {question: mean(list_) for question, list_ in values.items()}
+
+
+def compare_rows(a: Sequence[Row], b: Sequence[Row], *, seed: int = 0) -> list[Difference]:
+    """Every metric that both sides have, in the order of the table; rows of one recipe each."""
+    found: list[Difference] = []
+    for metric in METRICS:
+        left, right = _by_question(a, metric.key), _by_question(b, metric.key)
+        common = [question for question in left if question in right]
+        if not common:
+            continue
+        xs, ys = [left[c] for c in common], [right[c] for c in common]
+        q = PERCENTILES.get(metric.key)
+        low, high = paired_bootstrap(xs, ys, q, seed=seed) if len(common) > 1 else (None, None)
+        before, after = _point(xs, q), _point(ys, q)
+        gained, lost = _changed(metric, common, left, right)
+        found.append(Difference(metric, len(common), before, after, low, high, gained, lost))
+    return found
+
+
+def _point(values: Sequence[float], q: float | None) -> float:
+    return float(_figures(np.asarray([values], dtype=np.float64), q)[0])
+
+
+def _changed(
+    metric: Metric, common: Sequence[str], left: Mapping[str, float], right: Mapping[str, float]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if metric.unit != "share":
+        return (), ()
+    bound = 0.5 if metric.yes_or_no else 1.0
+    changed = [c for c in common if (left[c] >= bound) != (right[c] >= bound)]
+    up = tuple(c for c in changed if right[c] >= bound)
+    down = tuple(c for c in changed if left[c] >= bound)
+    return (up, down) if metric.higher_is_better else (down, up)
+
+
+def compare(
+    a: RunDirectory,
+    b: RunDirectory,
+    *,
+    recipe_a: str | None = None,
+    recipe_b: str | None = None,
+    seed: int = 0,
+) -> list[Comparison]:
+    """The recipes that both runs have; one recipe against another where both are named, or each run has one.
+
+    Raises BenchError for a directory without a run, BenchUsageError when there is nothing to compare.
+    """
+    pairs = _pairs(a.info().recipes, b.info().recipes, recipe_a, recipe_b)
+    texts_a, texts_b = ({q.id: q.question for q in side.questions()} for side in (a, b))
+    same = {i for i, text in texts_a.items() if texts_b.get(i) == text}
+    notes = []
+    if other := [i for i in texts_a if i in texts_b and i not in same]:
+        notes.append(f"left out, the same id but another question: {', '.join(other)}")
+    for side, ids in (("A", texts_a.keys() - texts_b.keys()), ("B", texts_b.keys() - texts_a.keys())):
+        if ids:
+            notes.append(f"only in {side}, left out: {', '.join(sorted(ids))}")
+    rows_a, rows_b = ([row for row in rows(side) if row.id in same] for side in (a, b))
+    if not rows_a or not rows_b:
+        raise BenchUsageError("the two runs share no answered question, so there is nothing to compare")
+    return [
+        Comparison(
+            f"{a.path.name}, {first}",
+            f"{b.path.name}, {second}",
+            tuple(
+                compare_rows(
+                    [r for r in rows_a if r.recipe == first], [r for r in rows_b if r.recipe == second], seed=seed
+                )
+            ),
+            tuple(notes),
+        )
+        for first, second in pairs
+    ]
+
+
+def _pairs(a: Sequence[str], b: Sequence[str], recipe_a: str | None, recipe_b: str | None) -> list[tuple[str, str]]:
+    for named, there, side in ((recipe_a, a, "A"), (recipe_b, b, "B")):
+        if named is not None and named not in there:
+            raise BenchUsageError(f"run {side} has no recipe {named}; it has {', '.join(there)}")
+    left = [recipe_a] if recipe_a else list(a)
+    right = [recipe_b] if recipe_b else list(b)
+    if len(left) == len(right) == 1:
+        return [(left[0], right[0])]
+    common = [(recipe, recipe) for recipe in left if recipe in right]
+    if not common:
+        raise BenchUsageError("the runs have no recipe in common; name --recipe-a and --recipe-b")
+    return common
+
+
+def as_data(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """The comparisons as plain data, for JSON."""
+    return [
+        {
+            "a": one.a,
+            "b": one.b,
+            "notes": list(one.notes),
+            "metrics": [
+                {
+                    "metric": d.metric.key,
+                    "pairs": d.pairs,
+                    "a": d.a,
+                    "b": d.b,
+                    "difference": d.difference,
+                    "interval": None if d.low is None else [d.low, d.high],
+                    "gained": list(d.gained),
+                    "lost": list(d.lost),
+                }
+                for d in one.differences
+            ],
+        }
+        for one in comparisons
+    ]
+
+
+def rich_comparison(one: Comparison) -> list[RenderableType]:
+    """A table of differences, the questions that changed side, and the notes."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from ekr.bench.tables import number_text
+
+    table = Table(
+        title=f"A = {one.a}; B = {one.b}", title_justify="left", title_style="bold", box=SIMPLE_HEAD, show_edge=False
+    )
+    for title in ("Metric", "Pairs", "A", "B", "B − A", "95 % interval"):
+        table.add_column(title, justify="left" if title == "Metric" else "right")
+    for d in one.differences:
+        show = partial(number_text, d.metric.unit)
+        interval = "–" if d.low is None or d.high is None else f"{show(d.low)} to {show(d.high)}"
+        style = "bold" if d.sure else ""
+        sign = "+" if d.difference > 0 else ""
+        table.add_row(
+            d.metric.title, str(d.pairs), show(d.a), show(d.b), sign + show(d.difference), interval, style=style
+        )
+    lines = [Text("Bold: the interval leaves out 0. Pairs are questions.", style="dim")]
+    for d in one.differences:
+        for what, ids in (("gained", d.gained), ("lost", d.lost)):
+            if ids:
+                lines.append(Text(f"{d.metric.title}, {what} by B: {', '.join(ids)}"))
+    return [table, *lines, *(Text(note, style="dim") for note in one.notes)]

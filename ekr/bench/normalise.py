@@ -1,0 +1,52 @@
+"""Texts as the bench compares them: before regexes, and before exact match and F1."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+
+_CHARACTERS = str.maketrans(
+    {
+        "\u2019": "'",
+        "\u2018": "'",
+        "\u02bc": "'",
+        "\u00b4": "'",
+        "`": "'",
+        "\u00a0": " ",
+        "\u202f": " ",
+        "\u2007": " ",
+        "\u00ad": None,
+        "\u200b": None,
+        "\u2060": None,
+        "\ufeff": None,
+    }
+)
+_WHITE_SPACE = re.compile(r"\s+")
+_CITATION = re.compile(r"\s*\[\d+(?:\s*[,;\u2013-]\s*\d+)*\]")
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalise(text: str) -> str:
+    """NFC, straight apostrophes, plain spaces, runs of white space as one space, no invisible characters."""
+    return _WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text).translate(_CHARACTERS)).strip()
+
+
+def normalise_pattern(pattern: str) -> str:
+    """The literal characters of a regex as `normalise` leaves them in a text; its white space is kept."""
+    return unicodedata.normalize("NFC", pattern).translate(_CHARACTERS)
+
+
+def without_citations(answer: str) -> str:
+    """An answer without its markers `[1]` or `[1, 3]`: a number in a marker is not a claim."""
+    return _CITATION.sub("", answer)
+
+
+def normalise_answer(text: str) -> str:
+    """Lower case, no ASCII punctuation, no English article, single spaces.
+
+    The normalisation of the SQuAD evaluation (Rajpurkar et al. 2016), which HotpotQA and MuSiQue use too.
+    """
+    plain = normalise(text).lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", plain).split())

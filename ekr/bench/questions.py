@@ -1,0 +1,179 @@
+"""The questions file: one JSON object a line, checked before anything runs."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ekr.bench.errors import BenchUsageError, QuestionsError
+from ekr.bench.normalise import normalise_pattern
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of a questions file, case-insensitive, ready for a normalised text. Raises re.error."""
+    return re.compile(normalise_pattern(pattern), re.IGNORECASE)
+
+
+def _pattern(value: str) -> str:
+    if not value.strip():
+        raise ValueError("an empty regex matches every text")
+    try:
+        compiled(value)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"invalid regex {value!r}: {error}") from None
+    return value
+
+
+def _identifier(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _filled(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is empty")
+    return value
+
+
+Pattern = Annotated[str, AfterValidator(_pattern)]
+Identifier = Annotated[str, BeforeValidator(_identifier), AfterValidator(_filled)]
+Page = Annotated[int, Field(ge=1)]
+
+
+class Question(BaseModel):
+    """One question and what is known of its answer. Everything but `id` and `question` may be absent.
+
+    `evidence`, `facts` and `forbidden` are regexes; `pages` physical pages from 1; `gold_passages` ids of
+    documents, as strings; `answers` accepted short answers.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    id: Identifier
+    question: Annotated[str, AfterValidator(_filled)]
+    reference: str | None = None
+    evidence: list[Pattern] = []
+    facts: list[Pattern] = []
+    forbidden: list[Pattern] = []
+    trap: bool = False
+    pages: list[Page] = []
+    category: str | None = None
+    answers: list[str] = []
+    gold_passages: list[Identifier] = []
+
+    @property
+    def expected(self) -> str | None:
+        """What a judge compares with: the reference, else the accepted short answers, else None."""
+        return self.reference or "; ".join(self.answers) or None
+
+
+def _problems(error: ValidationError) -> Iterable[str]:
+    for detail in error.errors():
+        field = str(detail["loc"][0]) if detail["loc"] else "the line"
+        match detail["type"]:
+            case "extra_forbidden":
+                near = difflib.get_close_matches(field, Question.model_fields, n=1)
+                yield f"unknown field {field!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+            case "missing":
+                yield f"no {field!r}"
+            case "value_error":
+                yield f"{field!r}: {detail['ctx']['error']}"
+            case _:
+                yield f"{field!r}: {detail['msg'].removeprefix('Input ')}"
+
+
+def _parse(line: str) -> tuple[Question | None, list[str]]:
+    try:
+        data: Any = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "too deep"
+        return None, [f"not JSON: {reason}"]
+    if not isinstance(data, dict):
+        return None, ["not a JSON object"]
+    try:
+        return Question.model_validate(data), []
+    except ValidationError as error:
+        return None, list(dict.fromkeys(_problems(error)))
+
+
+def parse_questions(text: str, name: str) -> list[Question]:
+    """The questions of a file's text, in its order; blank lines are passed over.
+
+    Raises QuestionsError with every problem of the file, each as `name:line: problem`.
+    """
+    questions: list[Question] = []
+    problems: list[str] = []
+    first_seen: dict[str, int] = {}
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        if not line.strip():
+            continue
+        question, found = _parse(line)
+        if question is not None and question.id in first_seen:
+            found = [f"duplicate id {question.id!r}, first on line {first_seen[question.id]}"]
+        problems += [f"{name}:{number}: {problem}" for problem in found]
+        if question is not None:
+            first_seen.setdefault(question.id, number)
+            questions.append(question)
+    if not questions and not problems:
+        problems = [f'{name}:1: no question; write one a line: {{"id": "q1", "question": "…"}}']
+    if problems:
+        raise QuestionsError(problems)
+    return questions
+
+
+def load_questions(path: Path) -> list[Question]:
+    """The questions of a JSONL file. Raises QuestionsError, also when the file cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise QuestionsError([f"{path}:{line}: not UTF-8; save the file as UTF-8"]) from None
+    except OSError as error:
+        raise QuestionsError([f"{path}: {error.strerror or error}; name a questions file in JSONL"]) from None
+    return parse_questions(text, str(path))
+
+
+def dump_questions(questions: Iterable[Question]) -> str:
+    """The questions as JSONL again, without the fields that are absent."""
+    return "".join(q.model_dump_json(exclude_defaults=True) + "\n" for q in questions)
+
+
+def fingerprint(questions: Iterable[Question]) -> str:
+    """sha256 of what the questions say, whatever the order of fields or the white space of their file."""
+    return hashlib.sha256(dump_questions(questions).encode()).hexdigest()
+
+
+_SELECTABLE = ("category", "id", "trap")
+
+
+def _value(question: Question, field: str) -> str:
+    return str(question.trap).lower() if field == "trap" else str(getattr(question, field) or "")
+
+
+def select(questions: Sequence[Question], only: Sequence[str]) -> list[Question]:
+    """The questions that pass filters like `category=définition`, `id=Q07` or `trap=true`.
+
+    Values of one field add up, fields narrow each other. Raises BenchUsageError on an unknown field, and
+    when nothing is left.
+    """
+    wanted: dict[str, list[str]] = {}
+    for item in only:
+        field, separator, value = item.partition("=")
+        if not separator or field not in _SELECTABLE:
+            raise BenchUsageError(f"--only {item!r}: write {', '.join(f'{name}=…' for name in _SELECTABLE)}")
+        wanted.setdefault(field, []).append(value)
+    kept = [q for q in questions if all(_value(q, field) in values for field, values in wanted.items())]
+    if not kept:
+        known = sorted({q.category for q in questions if q.category})
+        raise BenchUsageError(
+            f"no question passes --only {' '.join(only)}; categories here: {', '.join(known) or 'none'}"
+        )
+    return kept

@@ -1,0 +1,202 @@
+"""The table of a run as data: figures, ranges and denominators for each recipe, and what a reader must know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ekr.bench.directory import RunDirectory, RunInfo
+from ekr.bench.grading import Row, mean, rows, rows_as_jsonl
+from ekr.bench.metrics import METRICS, aggregate
+from ekr.bench.questions import Question
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Figure(_Part):
+    """One cell. Shares are from 0 to 1, latencies in seconds. All is null where nothing was measured."""
+
+    value: float | None = Field(description="Mean over the repeats")
+    low: float | None = Field(description="Lowest of the repeats")
+    high: float | None = Field(description="Highest of the repeats")
+    repeats: list[float | None] = Field(description="The figure of each repeat")
+    over: int = Field(ge=0, description="Questions that count, in the repeat with most of them")
+
+
+class RecipeReport(_Part):
+    """One row of the table, as a whole and by category of question."""
+
+    recipe: str
+    queries: int = Field(ge=0, description="Queries stored, over all repeats")
+    failed: int = Field(ge=0, description="Queries that raised; they count as 0 where an answer would count")
+    judgements_missing: int = Field(ge=0)
+    metrics: dict[str, Figure]
+    categories: dict[str, dict[str, Figure]]
+
+
+class MetricReport(_Part):
+    """What a column is."""
+
+    key: str
+    title: str
+    unit: str = Field(description="share, score (1 to 5), ratio (0 to 1), seconds or number")
+    over: str = Field(description="The denominator in words")
+    higher_is_better: bool
+
+
+class RunReport(_Part):
+    """Which run it is."""
+
+    questions: int
+    questions_file: str
+    questions_sha256: str
+    only: list[str]
+    repeat: int
+    jobs: int
+    retrieval_only: bool
+    generator: str | None
+    judge: str | None
+    created: str
+    complete: bool
+    engine: dict[str, Any]
+    machine: dict[str, Any]
+
+
+class Report(_Part):
+    """What `ekr bench --format json` prints."""
+
+    version: int = Field(1, ge=1, description="Version of this format")
+    run: RunReport
+    columns: list[MetricReport]
+    recipes: list[RecipeReport]
+    notes: list[str]
+
+
+COLUMNS = [
+    MetricReport(key=m.key, title=m.title, unit=m.unit, over=m.over, higher_is_better=m.higher_is_better)
+    for m in METRICS
+]
+
+
+def figures(scored: Sequence[Row], repeat: int) -> dict[str, Figure]:
+    """Every metric over the rows of one recipe, repeats apart and then summed up."""
+    by_repeat: list[list[Row]] = [[] for _ in range(repeat)]
+    for row in scored:
+        by_repeat[row.repeat].append(row)
+    return {metric.key: _figure(metric.key, by_repeat) for metric in METRICS}
+
+
+def _figure(key: str, by_repeat: Sequence[Sequence[Row]]) -> Figure:
+    present = [[v for row in part if (v := row.values.get(key)) is not None] for part in by_repeat]
+    per_repeat = [aggregate(key, values) for values in present]
+    known = [value for value in per_repeat if value is not None]
+    return Figure(
+        value=mean(known) if known else None,
+        low=min(known, default=None),
+        high=max(known, default=None),
+        repeats=per_repeat,
+        over=max(len(values) for values in present),
+    )
+
+
+def build(info: RunInfo, scored: Sequence[Row], questions: int) -> Report:
+    """The report of scored rows; `questions` is how many were asked of each recipe in each repeat."""
+    recipes = [_recipe(spec, [r for r in scored if r.recipe == spec], info.repeat) for spec in info.recipes]
+    expected = questions * info.repeat * len(info.recipes)
+    run = RunReport(
+        questions=questions,
+        questions_file=info.questions_file,
+        questions_sha256=info.questions_sha256,
+        only=list(info.only),
+        repeat=info.repeat,
+        jobs=info.jobs,
+        retrieval_only=info.retrieval_only,
+        generator=info.generator,
+        judge=info.judge,
+        created=info.created,
+        complete=len(scored) == expected,
+        engine=dict(info.engine),
+        machine=dict(info.machine),
+    )
+    return Report(version=1, run=run, columns=COLUMNS, recipes=recipes, notes=_notes(info, recipes, scored, expected))
+
+
+def _recipe(spec: str, scored: Sequence[Row], repeat: int) -> RecipeReport:
+    by_category: dict[str, list[Row]] = {}
+    for row in scored:
+        if row.category is not None:
+            by_category.setdefault(row.category, []).append(row)
+    return RecipeReport(
+        recipe=spec,
+        queries=len(scored),
+        failed=sum(row.error is not None for row in scored),
+        judgements_missing=sum(row.judgement_missing is not None for row in scored),
+        metrics=figures(scored, repeat),
+        categories={name: figures(part, repeat) for name, part in by_category.items()},
+    )
+
+
+def _notes(info: RunInfo, recipes: Sequence[RecipeReport], scored: Sequence[Row], expected: int) -> list[str]:
+    notes = [_denominators(recipes)] if scored else []
+    if len(scored) < expected:
+        notes.append(f"Incomplete: {len(scored)} of {expected} queries are done; --resume asks the rest.")
+    if info.repeat > 1:
+        notes.append(f"Ranges over {info.repeat} runs; a difference inside a range is noise.")
+    if info.retrieval_only:
+        notes.append("Retrieval only: no answers, so nothing about them is measured.")
+    elif info.judge is None:
+        notes.append("No judge: Correctness and Hallucinated answers need --judge.")
+    if info.judge_note:
+        notes.append(info.judge_note[0].upper() + info.judge_note[1:] + ".")
+    for recipe in recipes:
+        if recipe.failed:
+            errors = [row.error for row in scored if row.recipe == recipe.recipe and row.error]
+            notes.append(
+                f"{recipe.recipe}: {recipe.failed} of {recipe.queries} queries failed and count as 0 "
+                f"(the last one: {errors[-1]})."
+            )
+        if info.judge and recipe.judgements_missing:
+            reasons = [r.judgement_missing for r in scored if r.recipe == recipe.recipe and r.judgement_missing]
+            notes.append(
+                f"{recipe.recipe}: {recipe.judgements_missing} of {recipe.queries} judgements are missing "
+                f"and count nowhere (the last one: {reasons[-1]})."
+            )
+    if info.jobs > 1:
+        notes.append(f"{info.jobs} queries ran at the same time, so latencies are those of a busy machine.")
+    return notes
+
+
+def _denominators(recipes: Sequence[RecipeReport]) -> str:
+    over: dict[str, int] = {}
+    for metric in METRICS:
+        counts = [recipe.metrics[metric.key].over for recipe in recipes]
+        if max(counts, default=0):
+            over[metric.over] = max(counts)
+    return "Over: " + ", ".join(f"{what} {count}" for what, count in over.items()) + "."
+
+
+def report(directory: RunDirectory, questions: Sequence[Question] | None = None) -> tuple[Report, list[Row]]:
+    """The report of a run directory as it stands, and its rows. Raises BenchError."""
+    info = directory.info()
+    scored = rows(directory, questions)
+    count = len(questions) if questions is not None else info.questions_count
+    return build(info, scored, count), scored
+
+
+def save(directory: RunDirectory, made: Report, scored: Sequence[Row], markdown: str) -> None:
+    """Writes rows.jsonl, report.json and report.md into the run's directory."""
+    directory.write("rows.jsonl", rows_as_jsonl(scored))
+    directory.write("report.json", made.model_dump_json(indent=2) + "\n")
+    directory.write("report.md", markdown)
+
+
+def schema_text() -> str:
+    """JSON Schema of a report, as ekr/bench/schema/bench.json holds it."""
+    schema = Report.model_json_schema(mode="serialization")
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(dialect | schema, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,209 @@
+"""The command: over the small collection for its options, over a real store for the whole way."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner, Result
+
+from ekr.bench.errors import QuestionsError
+from ekr.cli import bench
+from ekr.cli.bench_progress import duration
+from ekr.errors import EkrError, StoreEmpty
+from ekr.recipes import Recipe
+from tests.bench.library import QUESTIONS, Library, engine
+
+SCHEMA = json.loads(files("ekr.bench").joinpath("schema", "bench.json").read_text(encoding="utf-8"))
+
+
+class LibraryAnswerer(Library):
+    """The small collection where the command opens an engine."""
+
+    def __init__(self, _open_engine: object) -> None:
+        super().__init__()
+
+    def describe(self) -> dict[str, Any]:
+        return engine()
+
+    def recipe(self, spec: str) -> Recipe:
+        return Recipe(name=spec.partition(":")[0])
+
+    def warm_up(self, specs: list[str], *, context_only: bool) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+
+class EmptyAnswerer(LibraryAnswerer):
+    def describe(self) -> dict[str, Any]:
+        raise StoreEmpty("the store holds no passage to measure; run: ekr ingest PATH")
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A questions file in an empty working directory."""
+    monkeypatch.setattr(bench, "EngineAnswerer", LibraryAnswerer)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "library.jsonl"
+    path.write_text(QUESTIONS, encoding="utf-8")
+    return path
+
+
+def call(*arguments: str | Path, code: int = 0) -> Result:
+    result = CliRunner().invoke(bench.app, [str(argument) for argument in arguments], env={"COLUMNS": "130"})
+    if isinstance(result.exception, EkrError):
+        assert result.exception.exit_code == code
+    else:
+        assert result.exit_code == code, result.output
+    return result
+
+
+def test_a_questions_file_begins_a_run_and_the_command_names_still_work(file: Path) -> None:
+    assert "Overview" in call(file, "--recipe", "bm25").stdout
+    assert "Overview" in call("--recipe", "bm25", file, "--out", "other").stdout
+    assert "B − A" in call("compare", "other", "other").stdout
+    assert "did you mean" in call("comapre", "a", "b", code=2).stderr.lower()
+    assert "Usage" in call("-h").stdout
+
+
+def test_each_format_goes_to_stdout_alone(file: Path) -> None:
+    made = json.loads(call(file, "-r", "bm25", "-r", "bypass", "--format", "json", "--out", "a").stdout)
+    jsonschema.validate(made, SCHEMA)
+    assert [r["recipe"] for r in made["recipes"]] == ["bm25", "bypass"]
+    rows = list(csv.DictReader(io.StringIO(call(file, "-r", "bm25", "--format", "csv", "--out", "b").stdout)))
+    assert float(rows[0]["mrr"]) == 1.0
+    assert call(file, "-r", "bm25", "--format", "markdown", "--out", "c").stdout.startswith("| Recipe |")
+
+
+def test_a_run_keeps_enough_to_be_graded_again_without_its_questions_file(file: Path) -> None:
+    first = call(file, "-r", "bm25", "--repeat", "2", "--format", "json", "--out", "run").stdout
+    file.unlink()
+    assert json.loads(call("grade", "run", "--format", "json").stdout) == json.loads(first)
+    assert {p.name for p in Path("run").iterdir()} >= {"results.jsonl", "rows.jsonl", "report.json", "report.md"}
+
+
+def test_grading_with_corrected_questions_changes_the_figures(file: Path) -> None:
+    call(file, "-r", "bm25", "--out", "run")
+    file.write_text(QUESTIONS.replace('"facts": ["1822"]', '"facts": ["1999"]'), encoding="utf-8")
+    made = json.loads(call("grade", "run", "--questions", file, "--only", "id=q1", "--format", "json").stdout)
+    assert made["recipes"][0]["metrics"]["facts_in_answer"]["value"] == 0.0
+    assert made["run"]["questions"] == 1
+
+
+def test_filters_and_retrieval_only_narrow_what_is_asked(file: Path) -> None:
+    made = json.loads(
+        call(file, "-r", "bm25", "--only", "category=person", "--retrieval-only", "--format", "json").stdout
+    )
+    assert made["run"]["questions"] == 2
+    assert made["recipes"][0]["metrics"]["facts_in_answer"]["value"] is None
+    assert made["recipes"][0]["metrics"]["evidence_top_5"]["value"] == 1.0
+
+
+def test_a_run_without_a_name_goes_to_a_new_directory_and_resume_finds_it(file: Path) -> None:
+    call("--resume", file, "-r", "bm25", code=2)
+    call(file, "-r", "bm25", "--quiet")
+    (made,) = (Path(".ekr-bench")).iterdir()
+    lines = (made / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (made / "results.jsonl").write_bytes(b"".join(lines[:2]))
+    assert "is in" in call(file, "-r", "bm25", "--resume").stderr
+    assert (made / "results.jsonl").read_bytes().count(b"\n") == 6
+    assert list(Path(".ekr-bench").iterdir()) == [made]
+
+
+def test_an_interrupt_says_how_to_go_on(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Impatient(LibraryAnswerer):
+        def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
+            if len(self.asked) == 3:
+                raise KeyboardInterrupt
+            return super().query(question, recipe, context_only=context_only)
+
+    monkeypatch.setattr(bench, "EngineAnswerer", Impatient)
+    stopped = call(file, "-r", "bm25", "--out", "run", code=130)
+    assert "3 results are in run" in stopped.stderr
+    assert "--resume --out run" in stopped.stderr
+
+
+def test_bad_requests_are_refused_before_anything_is_asked(file: Path) -> None:
+    for more in (
+        ["--judge", "qwen2.5-coder-0.5b", "--generator", "qwen2.5-coder-1.5b"],
+        ["--judge", "gpt-x", "--retrieval-only"],
+        ["--plot", "picture.gif"],
+        ["--only", "category=nobody"],
+        ["-r", "bm25:limit="],
+    ):
+        call(file, "--out", "run", *(["-r", "bm25"] if "-r" not in more else []), *more, code=2)
+        assert not Path("run").exists(), more
+
+
+def test_every_problem_of_a_questions_file_is_in_the_error(file: Path) -> None:
+    file.write_text('{"id": "a", "question": "?", "facts": ["("]}\n{"id": "a"}\n', encoding="utf-8")
+    error = call(file, code=2).exception
+    assert isinstance(error, QuestionsError)
+    assert [line.split(": ")[0].rsplit(":", 1)[1] for line in str(error).splitlines()] == ["1", "2"]
+
+
+def test_an_empty_store_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "EngineAnswerer", EmptyAnswerer)
+    assert isinstance(call(file, "-r", "bm25", "--out", "run", code=1).exception, StoreEmpty)
+    assert not Path("run").exists()
+
+
+def test_comparing_prints_json_too(file: Path) -> None:
+    call(file, "-r", "bm25", "--out", "a")
+    call(file, "-r", "bypass", "--out", "b")
+    (one,) = json.loads(call("compare", "a", "b", "--json").stdout)
+    evidence = next(m for m in one["metrics"] if m["metric"] == "evidence_top_5")
+    assert (evidence["difference"], evidence["lost"]) == (-1.0, ["q1", "q2", "q3", "q4"])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (89, "89 s"), (600, "10 min"), (5400, "1 h 30 min"), (11100, "3 h 05 min")]
+)
+def test_durations_are_for_people(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+@pytest.mark.models
+def test_a_real_store_is_measured_and_checked(notes_store: Path, tmp_path: Path) -> None:
+    loom = "What was the Analytical Engine programmed with?"
+    asked = [
+        {"id": "loom", "question": loom, "evidence": ["punched cards"], "facts": ["Jacquard"]},
+        {"id": "art7", "question": "Quelle sanction ?", "evidence": ["Article 7 Sanctions Le non-respect"]},
+        {"id": "none", "question": "Who built the ENIAC?", "evidence": ["Eckert"]},
+    ]
+    path = tmp_path / "asked.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in asked), encoding="utf-8")
+
+    def ekr_bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from ekr.cli.bench import app; app()", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+
+    recipes = ["-r", "chunk:rerank=none", "-r", "bypass"]
+    done = ekr_bench(
+        path, *recipes, "--retrieval-only", "--store", notes_store, "--format", "json", "--out", tmp_path / "run"
+    )
+    assert done.returncode == 0, done.stderr
+    made = json.loads(done.stdout)
+    jsonschema.validate(made, SCHEMA)
+    chunk, bypass = (recipe["metrics"] for recipe in made["recipes"])
+    assert chunk["evidence_top_5"]["value"] == pytest.approx(2 / 3)
+    assert chunk["facts_in_context"]["value"] == 1.0
+    assert bypass["evidence_top_5"]["value"] == bypass["facts_in_context"]["value"] == 0.0
+    assert made["run"]["engine"]["chunks"] > 0
+    checked = ekr_bench("check", path, "--store", notes_store)
+    assert checked.returncode == 1
+    assert re.search(r"none: no passage matches 'Eckert'", checked.stdout)
+    assert "2 of 3 questions" in checked.stdout

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ekr.bench.directory import RunDirectory
+from ekr.bench.errors import BenchError, BenchUsageError
+from ekr.bench.grading import Row, rows
+from ekr.bench.report import Report, report
+from ekr.bench.runs import Progress, RunOptions, run
+from ekr.errors import ModelMissing, RecipeError, StoreEmpty
+from tests.bench.library import Library, engine, questions
+from tests.bench.slow_run import RECIPES
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = RunOptions(("bm25", "bypass"), generator="quoting")
+
+
+def start(directory: Path, *more: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-m", "tests.bench.slow_run", str(directory), *more], env=environment)
+
+
+def wait_for_lines(file: Path, count: int) -> int:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if file.exists() and (lines := file.read_bytes().count(b"\n")) >= count:
+            return lines
+        time.sleep(0.005)
+    raise AssertionError(f"{file} never had {count} lines")
+
+
+def timeless(made: Report) -> dict[str, Any]:
+    """A report without what a clock measured."""
+    data = made.model_dump()
+    data["run"]["created"] = ""
+    for recipe in data["recipes"]:
+        for figures in (recipe["metrics"], *recipe["categories"].values()):
+            for key in ("latency_p50", "latency_p95"):
+                figures[key] = figures[key]["over"]
+    return data
+
+
+def timeless_rows(scored: list[Row]) -> list[Row]:
+    clock = ("latency_p50", "latency_p95")
+    return [replace(r, values={k: v for k, v in r.values.items() if k not in clock}) for r in scored]
+
+
+def test_a_killed_run_resumes_to_the_table_of_an_undisturbed_one(tmp_path: Path) -> None:
+    calm = start(tmp_path / "calm")
+    killed = start(tmp_path / "killed")
+    wait_for_lines(tmp_path / "killed" / "results.jsonl", 9)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    results = tmp_path / "killed" / "results.jsonl"
+    done = wait_for_lines(results, 9)
+    assert done < 36
+    with results.open("ab") as file:
+        file.write(b'{"recipe": "bm25", "repeat": 1, "id": "q')  # what a crash in mid-write leaves
+    before = results.read_bytes()[: -len(b'{"recipe": "bm25", "repeat": 1, "id": "q')]
+    assert start(tmp_path / "killed", "--resume").wait() == 0
+    assert calm.wait() == 0
+    assert results.read_bytes().startswith(before), "what was done was done again"
+    assert results.read_bytes().count(b"\n") == 36
+    calm_report, calm_rows = report(RunDirectory(tmp_path / "calm"))
+    resumed_report, resumed_rows = report(RunDirectory(tmp_path / "killed"))
+    assert calm_report.run.complete
+    assert timeless(resumed_report) == timeless(calm_report)
+    assert timeless_rows(resumed_rows) == timeless_rows(calm_rows)
+    assert len(calm_rows) == len(RECIPES) * 2 * 6
+
+
+def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
+    class Impatient(Library):
+        def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
+            if len(self.asked) == 4:
+                raise KeyboardInterrupt
+            return super().query(question, recipe, context_only=context_only)
+
+    directory = RunDirectory(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(directory, questions(), Impatient(), OPTIONS, engine=engine())
+    partial, scored = report(directory)
+    assert (len(scored), partial.run.complete) == (4, False)
+    assert "4 of 12 queries are done" in " ".join(partial.notes)
+    library = Library()
+    run(directory, questions(), library, OPTIONS, engine=engine(), resume=True)
+    assert len(library.asked) == 8
+    assert report(directory)[0].run.complete
+
+
+def test_jobs_run_side_by_side_and_give_the_same_rows(tmp_path: Path) -> None:
+    one, four = RunDirectory(tmp_path / "1"), RunDirectory(tmp_path / "4")
+    run(one, questions(), Library(), OPTIONS, engine=engine())
+    begin = time.monotonic()
+    run(four, questions(), Library(seconds=0.1), replace(OPTIONS, jobs=4), engine=engine())
+    assert time.monotonic() - begin < 12 * 0.1 * 0.7
+    assert timeless_rows(rows(four)) == timeless_rows(rows(one))
+    assert any("4 queries ran at the same time" in note for note in report(four)[0].notes)
+
+
+def test_a_failed_question_is_recorded_counts_as_nothing_and_is_asked_again(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    broken = Library(broken=frozenset({questions()[0].question}))
+    run(directory, questions(), broken, OPTIONS, engine=engine())
+    made, scored = report(directory)
+    assert scored[0].error == "RuntimeError: the index fell over"
+    assert made.recipes[0].failed == 1
+    assert made.recipes[0].metrics["latency_p50"].over == 5
+    assert made.recipes[0].metrics["evidence_top_5"].over == 4
+    assert any("1 of 6 queries failed" in note for note in made.notes)
+    library = Library()
+    run(directory, questions(), library, OPTIONS, engine=engine(), resume=True)
+    assert [question for _, question in library.asked] == [questions()[0].question] * 2
+    assert report(directory)[0].recipes[0].failed == 0
+
+
+@pytest.mark.parametrize("error", [RecipeError("unknown recipe"), ModelMissing("pull it"), StoreEmpty("empty")])
+def test_what_would_fail_every_question_stops_the_run(tmp_path: Path, error: Exception) -> None:
+    class Refusing(Library):
+        def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
+            raise error
+
+    with pytest.raises(type(error)):
+        run(RunDirectory(tmp_path), questions(), Refusing(), OPTIONS, engine=engine())
+
+
+def test_an_empty_store_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(StoreEmpty, match="ekr ingest"):
+        run(RunDirectory(tmp_path / "run"), questions(), Library(), OPTIONS, engine={"chunks": 0})
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_neither_overwritten_nor_mixed_with_another(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+
+    def go(options: RunOptions = OPTIONS, *, resume: bool = True, some: int = 6, **engine_changes: Any) -> None:
+        changed = {**engine(), **engine_changes}
+        values = {"bm25": {"limit": engine_changes.get("generation", 8)}}
+        run(directory, questions()[:some], Library(), options, engine=changed, recipe_values=values, resume=resume)
+
+    go()
+    with pytest.raises(BenchUsageError, match="--resume"):
+        go(resume=False)
+    for expected, call in {
+        "differs in its questions": lambda: go(some=3),
+        r"its generator \(quoting\)": lambda: go(replace(OPTIONS, generator="another")),
+        "--retrieval-only": lambda: go(replace(OPTIONS, retrieval_only=True)),
+        r"its generation \(None\), the values of recipe bm25": lambda: go(generation=4),
+    }.items():
+        with pytest.raises(BenchUsageError, match=expected):
+            call()
+    assert len(rows(directory)) == 12
+
+
+def test_a_resumed_run_may_grow_by_recipes_and_repeats(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    run(directory, questions(), Library(), OPTIONS, engine=engine())
+    library = Library()
+    run(
+        directory,
+        questions(),
+        library,
+        RunOptions(("bm25:limit=1",), 2, generator="quoting"),
+        engine=engine(),
+        resume=True,
+    )
+    assert len(library.asked) == 6 * (2 * 3 - 2)
+    made, _ = report(directory)
+    assert [recipe.recipe for recipe in made.recipes] == ["bm25", "bypass", "bm25:limit=1"]
+    assert made.run.complete
+
+
+def test_two_benches_do_not_write_to_one_directory(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    with directory.locked(), pytest.raises(BenchError, match="another bench"):
+        run(RunDirectory(tmp_path), questions(), Library(), OPTIONS, engine=engine())
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    run(directory, questions(), Library(), OPTIONS, engine=engine())
+    lines = directory.results_file.read_text().splitlines(keepends=True)
+    directory.results_file.write_text("".join([*lines[:2], "}{\n", *lines[3:]]))
+    with pytest.raises(BenchError, match=r"results\.jsonl:3 is damaged"):
+        rows(directory)
+
+
+@pytest.mark.parametrize("content", [None, "{", '{"format": 1}', '{"format": 99}', "[]"])
+def test_a_directory_without_a_readable_run_is_one_line(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "run.json").write_text(content)
+    with pytest.raises(BenchError) as caught:
+        RunDirectory(tmp_path).info()
+    assert "\n" not in str(caught.value)
+
+
+def test_progress_counts_up_and_its_time_left_goes_to_zero(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    run(RunDirectory(tmp_path), questions(), Library(seconds=0.02), OPTIONS, engine=engine(), on_progress=seen.append)
+    assert [p.done for p in seen] == list(range(1, 13))
+    assert seen[-1].seconds_left == 0
+    first = seen[0].seconds_left
+    assert first is not None
+    assert first == pytest.approx(11 * 0.02, rel=1.0)
+
+
+def test_a_run_directory_is_enough_to_read_every_answer(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    run(directory, questions(), Library(), OPTIONS, engine=engine())
+    lines = [json.loads(line) for line in directory.results_file.read_text().splitlines()]
+    assert lines[0]["result"]["answer"].endswith("[1]")
+    assert "<chunk" in lines[0]["result"]["trace"]["context"]
+    assert directory.info().machine["cores"] >= 1
+
+
+def test_repeat_and_jobs_of_nothing_are_refused(tmp_path: Path) -> None:
+    for options in (replace(OPTIONS, repeat=0), replace(OPTIONS, jobs=0), replace(OPTIONS, recipes=())):
+        with pytest.raises(BenchUsageError):
+            run(RunDirectory(tmp_path), questions(), Library(), options, engine=engine())
