@@ -1,0 +1,210 @@
+"""Generations: directories that are built aside, committed by one rename, pinned by readers, then collected.
+
+STORE/CURRENT                 the number of the generation that readers see
+STORE/writer.lock             held by the one writer
+STORE/generations/<n>/        graph.duckdb, vectors/, bm25/, pin (the readers' shared lock)
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ekr.errors import StoreEmpty, StoreError
+from ekr.store.locks import HeldLock, try_exclusive, try_shared
+
+CURRENT = "CURRENT"
+WRITER_LOCK = "writer.lock"
+GRAPH = "graph.duckdb"
+VECTORS = "vectors"
+BM25 = "bm25"
+PIN = "pin"
+
+_DIRECTORY = "generations"
+_REMOVED = ".removed-"
+_PIN_ATTEMPTS = 200
+_NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK, errno.EACCES}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A generation that no writer removes until `lock` is released."""
+
+    generation: int
+    directory: Path
+    lock: HeldLock
+
+
+def current(root: Path) -> int | None:
+    """The committed generation; None for a store that holds nothing. Raises StoreError on a damaged `CURRENT`."""
+    try:
+        text = (root / CURRENT).read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StoreError(f"cannot read {root / CURRENT}: {error.strerror}") from error
+    if not text.strip().isdecimal():
+        raise StoreError(f"{root / CURRENT} is damaged; run: ekr doctor --repair")
+    return int(text)
+
+
+def directory_of(root: Path, generation: int) -> Path:
+    """Where a generation lies."""
+    return root / _DIRECTORY / str(generation)
+
+
+def pin(root: Path) -> Pinned:
+    """Pin the committed generation. Raises StoreEmpty without one, StoreError when it is damaged."""
+    missing = 0
+    for _ in range(_PIN_ATTEMPTS):
+        generation = current(root)
+        if generation is None:
+            raise StoreEmpty(f"the store {root} holds nothing yet; run: ekr ingest PATH")
+        directory = directory_of(root, generation)
+        try:
+            lock = try_shared(directory / PIN)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            missing += 1
+            if missing > 2 and current(root) == generation:
+                raise StoreError(
+                    f"generation {generation} of the store {root} is missing; run: ekr doctor --repair"
+                ) from error
+            continue
+        except PermissionError as error:
+            raise StoreError(f"cannot read {directory / PIN}: {error.strerror}") from error
+        if lock is not None:
+            # Between reading CURRENT and locking, a writer may have published and collected.
+            if current(root) == generation:
+                return Pinned(generation, directory, lock)
+            lock.release()
+        time.sleep(0.005)
+    raise StoreError(f"the store {root} changes too fast to be read; try again")
+
+
+def begin(root: Path, base: int | None, *, vectors: bool = True) -> tuple[int, Path]:
+    """Make the directory of the next generation, filled from `base`, and return its number and place.
+
+    Rows are copied; vectors and postings are hard-linked where the file system can, since their engines
+    never write into a file that exists. Without `vectors` those are left out, to be made anew.
+    """
+    generation = (base or 0) + 1
+    directory = directory_of(root, generation)
+    if directory.exists():
+        shutil.rmtree(directory)
+    directory.mkdir(parents=True)
+    (directory / PIN).touch()
+    for part in (VECTORS, BM25):
+        (directory / part).mkdir()
+    if base is not None:
+        source = directory_of(root, base)
+        shutil.copyfile(source / GRAPH, directory / GRAPH)
+        for part in (VECTORS, BM25) if vectors else (BM25,):
+            if (source / part).is_dir():
+                link_tree(source / part, directory / part)
+    return generation, directory
+
+
+def link_tree(source: Path, target: Path) -> None:
+    """Hard-link the files below `source` into `target`, or copy them where links are refused.
+
+    Lock files stay behind: a shared inode would let one generation's lock block another's.
+    """
+    for folder, _, names in os.walk(source):
+        into = target / Path(folder).relative_to(source)
+        into.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            if not name.endswith(".lock"):
+                _link_or_copy(Path(folder, name), into / name)
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        shutil.copyfile(source, target)
+
+
+def commit(root: Path, generation: int) -> None:
+    """Make a finished generation the one that readers see; durable when this returns."""
+    sync_tree(directory_of(root, generation))
+    _sync(root / _DIRECTORY)
+    logger.debug("synced")
+    fresh = root / f"{CURRENT}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(f"{generation}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    logger.debug("written")
+    fresh.replace(root / CURRENT)
+    logger.debug("renamed")
+    _sync(root)
+    logger.debug("committed")
+
+
+def sync_tree(directory: Path) -> None:
+    """Flush every file and directory below `directory` to the disk."""
+    for folder, _, names in os.walk(directory, topdown=False):
+        for name in names:
+            _sync(Path(folder, name))
+        _sync(Path(folder))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def collect(root: Path, keep: int | None) -> list[int]:
+    """Remove every generation but `keep` that no reader pins, crash leftovers included; returns their numbers.
+
+    Only the holder of the writer lock may call this.
+    """
+    removed = []
+    for doomed in _entries(root):
+        if doomed.name.startswith(_REMOVED):
+            shutil.rmtree(doomed, ignore_errors=True)
+    for directory in _entries(root):
+        if directory.name.isdecimal() and int(directory.name) != keep and _remove_unpinned(directory):
+            removed.append(int(directory.name))
+    (root / f"{CURRENT}.new").unlink(missing_ok=True)
+    return sorted(removed)
+
+
+def generations(root: Path) -> list[int]:
+    """The generations on disk, committed or not, in order."""
+    return sorted(int(entry.name) for entry in _entries(root) if entry.name.isdecimal())
+
+
+def _entries(root: Path) -> Iterator[Path]:
+    folder = root / _DIRECTORY
+    if folder.is_dir():
+        yield from list(folder.iterdir())
+
+
+def _remove_unpinned(directory: Path) -> bool:
+    try:
+        lock = try_exclusive(directory / PIN)
+    except FileNotFoundError:
+        shutil.rmtree(directory, ignore_errors=True)
+        return True
+    if lock is None:
+        return False
+    with lock:
+        # Renamed first, so that a removal cut short is never taken for a generation.
+        doomed = directory.with_name(f"{_REMOVED}{directory.name}-{time.time_ns()}")
+        directory.rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
+    return True
