@@ -1,0 +1,5 @@
+"""`python -m ekr`."""
+
+from ekr.cli.main import run
+
+run()

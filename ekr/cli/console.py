@@ -1,0 +1,69 @@
+"""Where output goes: data to stdout, talk to stderr; text from documents is shown, never obeyed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import unicodedata
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+MAX_NON_TERMINAL_WIDTH = 120
+
+
+def out() -> Console:
+    """The console for data."""
+    return Console(file=sys.stdout, highlight=False, soft_wrap=False)
+
+
+def err() -> Console:
+    """The console for talk."""
+    return Console(file=sys.stderr, highlight=False)
+
+
+def safe(text: str) -> str:
+    """The text without control, escape and direction-override characters; tabs and line ends stay."""
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co"))
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Text for the terminal with nothing in it interpreted as markup."""
+    return Text(safe(text), style=style)
+
+
+def one_line(text: str, width: int) -> str:
+    """The text on one line, cut at `width` characters."""
+    line = " ".join(safe(text).split())
+    return line if len(line) <= width else line[: max(1, width - 1)].rstrip() + "…"
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on one line of stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def talk(message: str) -> None:
+    """One line to stderr."""
+    err().print(plain(message), soft_wrap=True)
+
+
+def set_up_logging(verbosity: int) -> None:
+    """-1: errors only; 0: warnings; 1: what is done; 2: everything that ekr logs. Libraries stay quiet."""
+    level = {-1: logging.ERROR, 0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine("ekr: %(levelname)s: %(message)s"))
+    logger = logging.getLogger("ekr")
+    logger.handlers[:] = [handler]
+    logger.setLevel(level)
+    logger.propagate = False
+    logging.getLogger().setLevel(logging.ERROR)
+
+
+class _OneLine(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        record.levelname = record.levelname.lower()
+        return one_line(super().format(record), 2000)

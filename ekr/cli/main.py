@@ -1,0 +1,76 @@
+"""The command `ekr`: its subcommands, and how errors leave it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from ekr.cli import bench, console, documents, ingest, models, query, recipes
+from ekr.cli.options import QuietOption, VerboseOption
+from ekr.errors import EkrError
+
+app = typer.Typer(
+    name="ekr",
+    help="Answers questions from your own documents and shows the evidence: file, page, heading.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("ingest")(ingest.ingest)
+app.command("query")(query.query)
+app.command("documents")(documents.documents)
+app.command("show")(documents.show)
+app.command("status")(documents.status)
+app.command("delete")(documents.delete)
+app.add_typer(recipes.app, name="recipes")
+app.add_typer(models.app, name="models")
+app.add_typer(bench.app, name="bench")
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"ekr {version('ekr')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = 0,
+) -> None:
+    pass
+
+
+def run() -> NoReturn:
+    """The console script. Exit codes: 0 done (also degraded), 1 failure, 2 usage, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    console.set_up_logging(0)
+    try:
+        app(standalone_mode=True)
+    except EkrError as error:
+        for line in str(error).splitlines():
+            console.talk(f"ekr: {line}")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        console.talk("ekr: interrupted; what was published is kept, run the command again to go on")
+        sys.exit(128 + signal.SIGINT)
+    except BrokenPipeError:
+        # The reader has had enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if "-v" in sys.argv or "-vv" in sys.argv:
+            raise
+        console.talk(f"ekr: unexpected {type(error).__name__}: {error}; run again with -v for the traceback")
+        sys.exit(1)
+    sys.exit(0)

@@ -1,0 +1,55 @@
+"""`ekr recipes`: list, show and check."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ekr import recipes
+from ekr.cli import console
+from ekr.cli.options import JsonOption
+
+app = typer.Typer(help="Recipes: which methods and steps a query uses.", invoke_without_command=True)
+
+
+@app.callback()
+def _default(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        list_(json_=False)
+
+
+@app.command("list")
+def list_(json_: JsonOption = False) -> None:
+    """Print the built-in recipes."""
+    known = recipes.builtin().values()
+    if json_:
+        console.print_json([recipe.model_dump(mode="json") for recipe in known])
+        return
+    table = Table(box=None)
+    for name in ("recipe", "methods", "steps", "limit", "summary"):
+        table.add_column(name, overflow="fold")
+    for recipe in known:
+        names = " ".join((recipe.name, *recipe.aliases))
+        steps = [*recipe.steps, *([] if recipe.rerank == "none" else [f"{recipe.rerank} re-rank"])]
+        cells = (names, ", ".join(recipe.methods), ", ".join(steps), str(recipe.limit), recipe.summary)
+        table.add_row(*(console.plain(cell or "–") for cell in cells))
+    console.out().print(table)
+
+
+@app.command("show")
+def show(name: Annotated[str, typer.Argument(help="A recipe's name or alias.")]) -> None:
+    """Print a recipe's file, to read or to copy."""
+    sys.stdout.write(recipes.source(name))
+
+
+@app.command("check")
+def check(file: Annotated[str, typer.Argument(help="A recipe file.")], json_: JsonOption = False) -> None:
+    """Validate a recipe file: line numbers and nearest valid names on stderr, exit code 2 when invalid."""
+    recipe = recipes.load_file(recipes.Path(file))
+    if json_:
+        console.print_json(recipe.model_dump(mode="json"))
+    else:
+        console.out().print(console.plain(f"{file}: recipe {recipe.name} is valid"))

@@ -1,0 +1,278 @@
+"""Engine: open a store, ingest, retrieve, answer. The public Python API and what the command line uses."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ekr import evidence, recipes
+from ekr.config import Settings
+from ekr.errors import StoreEmpty, UsageError
+from ekr.loaded import LoadedModels
+from ekr.recipes import Recipe
+from ekr.results import Result
+from ekr.retrieval import filters as filtering
+from ekr.retrieval import hydrate, pipeline
+from ekr.retrieval.filters import Filters
+from ekr.retrieval.search import Search
+from ekr.retrieval.trace import Trace
+from ekr.store import Manifest, Store
+
+if TYPE_CHECKING:
+    from ekr.answering.context import Context
+    from ekr.chunking import ChunkSettings
+    from ekr.ingestion.pipeline import IngestOptions, Progress
+    from ekr.ingestion.report import IngestReport
+    from ekr.models.base import Embedder
+    from ekr.results import Item
+    from ekr.store import Snapshot
+    from ekr.store.records import DocumentRecord
+
+MAX_QUESTION_CHARACTERS = 20_000
+EMPTY_COUNTS = dict.fromkeys(("documents", "chunks", "entities", "relations", "communities"), 0)
+
+
+class Engine:
+    """One store and the models that work on it. Models load on first use and stay until `close`."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self.store = Store(self.settings.store)
+        self.models = LoadedModels(self.settings)
+        self._snapshot: Snapshot | None = None
+
+    @classmethod
+    def open(cls, path: str | Path | None = None, **settings: Any) -> Engine:
+        """The engine of the store at `path` (default: the configured one); further settings by name.
+
+        Nothing is created until something is ingested.
+        """
+        if path is not None:
+            settings["store"] = Path(path)
+        return cls(Settings(**settings))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of the pinned generation and of the models."""
+        self._release()
+        self.models = LoadedModels(self.settings)
+
+    # Documents
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        options: IngestOptions | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> IngestReport:
+        """Brings files, folders and globs into the store; see IngestReport for what became of each.
+
+        Raises UsageError (no path), StoreError, StoreLocked, ModelMissing.
+        """
+        from ekr.ingestion.pipeline import Indexer, IngestOptions, ingest
+
+        if not paths:
+            raise UsageError("name at least one file or folder to ingest")
+        self._release()
+        indexer = Indexer(
+            store=self.store,
+            manifest=self._manifest,
+            tokenizer=self.models.tokenizer,
+            embedder=self.models.embedder,
+            chunking=self._chunking(),
+            settings=self.settings,
+        )
+        return ingest(indexer, paths, options or IngestOptions(), on_progress)
+
+    def delete(self, *names: str) -> list[str]:
+        """Removes documents, named as shown, by path, record id or glob; returns what was removed.
+
+        Raises UsageError when a name fits no document: then nothing is removed.
+        """
+        records = {record.id: record.display for name in names for record in self.find_documents(name)}
+        manifest = self.snapshot().manifest
+        self._release()
+        with self.store.writer(manifest) as writer:
+            writer.delete(list(records))
+            writer.publish()
+        return sorted(records.values())
+
+    def documents(self) -> list[DocumentRecord]:
+        """Every document in the store, by name; none in an empty store."""
+        try:
+            return sorted(self.snapshot().documents(), key=lambda d: (d.display, d.key))
+        except StoreEmpty:
+            return []
+
+    def find_documents(self, name: str) -> list[DocumentRecord]:
+        """The documents that a name, path, record id or glob means. Raises UsageError when there is none."""
+        snapshot = self.snapshot()
+        found = snapshot.find_document(name)
+        if not found and any(sign in name for sign in "*?["):
+            matching = snapshot.match_documents([name], {}) or set()
+            found = list(snapshot.document_records(matching).values())
+        if not found:
+            raise UsageError(f"no document '{name}' in the store; `ekr documents` lists them")
+        return found
+
+    def status(self) -> dict[str, Any]:
+        """Counts and facts of the store; zeros for an empty one."""
+        facts: dict[str, Any] = {"store": str(self.settings.store)}
+        try:
+            snapshot = self.snapshot()
+        except StoreEmpty:
+            return {**EMPTY_COUNTS, "generation": None, **facts, "embedder": None, "languages": {}}
+        return {
+            **snapshot.counts(),
+            "generation": snapshot.generation,
+            **facts,
+            "embedder": snapshot.manifest.embedder.name,
+            "languages": snapshot.languages(),
+        }
+
+    def snapshot(self) -> Snapshot:
+        """The newest generation, pinned until a newer one is asked for or `close`. Raises StoreEmpty."""
+        if self._snapshot is not None and self._snapshot.generation != self.store.generation():
+            self._release()
+        if self._snapshot is None:
+            self._snapshot = self.store.snapshot()
+        return self._snapshot
+
+    # Questions
+
+    def recipe(self, recipe: str | Recipe | None = None, values: Mapping[str, Any] | None = None) -> Recipe:
+        """The recipe meant (default: the configured one), with `values` changed. Raises RecipeError."""
+        chosen = recipe if isinstance(recipe, Recipe) else recipes.load(recipe or self.settings.recipe)
+        return chosen.varied(values) if values else chosen
+
+    def retrieve(
+        self, question: str, recipe: str | Recipe | None = None, *, filters: Filters | None = None, **values: Any
+    ) -> Result:
+        """Evidence for a question, without an answer. `values` override the recipe's, as `--set` does.
+
+        Raises UsageError (empty question, unknown recipe), StoreEmpty, ModelMissing, RetrievalError.
+        """
+        chosen = self.recipe(recipe, values)
+        trace = Trace()
+        with trace.timed("total"):
+            items = self._search(question, chosen, filters or Filters(), trace)
+            context = self._context(chosen, items)
+        trace.extra["context"] = context.text
+        references = evidence.references(context.sources)
+        return Result(question, chosen.name, None, False, False, references, tuple(items), trace)
+
+    def query(
+        self,
+        question: str,
+        recipe: str | Recipe | None = None,
+        *,
+        filters: Filters | None = None,
+        on_token: Callable[[str], None] | None = None,
+        **values: Any,
+    ) -> Result:
+        """Evidence and an answer that cites it; pieces of the raw answer go to `on_token` as they come.
+
+        Raises what `retrieve` raises, and ModelError when the generator fails.
+        """
+        chosen = self.recipe(recipe, values)
+        trace = Trace()
+        with trace.timed("total"):
+            items = self._search(question, chosen, filters or Filters(), trace)
+            given = evidence.answer(
+                question,
+                items,
+                chosen,
+                self.models,
+                seed=self.settings.seed,
+                language=self._language(),
+                trace=trace,
+                on_token=on_token,
+            )
+        references = evidence.references(given.sources, given.cited)
+        return Result(question, chosen.name, given.text, given.grounded, given.refused, references, tuple(items), trace)
+
+    async def aquery(self, question: str, recipe: str | Recipe | None = None, **options: Any) -> Result:
+        """`query` for an event loop: runs in a thread."""
+        return await asyncio.to_thread(self.query, question, recipe, **options)
+
+    def _search(self, question: str, recipe: Recipe, filters: Filters, trace: Trace) -> list[Item]:
+        from ekr.answering.language import question_language
+
+        text = _checked(question)
+        filtering.check(filters, recipe)
+        if not recipe.methods:
+            return []
+        with trace.timed("open"):
+            snapshot = self.snapshot()
+            language = question_language(text, default=self._language())
+        search = Search(
+            question=text,
+            recipe=recipe,
+            snapshot=snapshot,
+            filters=filters,
+            language=language,
+            embedder=lambda: self._embedder_of(snapshot),
+            reranker=lambda: self.models.reranker(language),
+            trace=trace,
+        )
+        candidates = pipeline.run(search)
+        if filters and not candidates:
+            trace.note(f"nothing matches the filter: {filters.describe()}")
+        with trace.timed("hydrate"):
+            return hydrate.items(snapshot, candidates)
+
+    def _language(self) -> str:
+        """The language of most documents; English where there are none."""
+        try:
+            counts = self.snapshot().languages()
+        except StoreEmpty:
+            return "en"
+        known = sorted(language for language in counts if language != "und")
+        return max(known, key=lambda language: counts[language]) if known else "en"
+
+    def _context(self, recipe: Recipe, items: Sequence[Item]) -> Context:
+        from ekr.answering.context import build_context
+
+        tokenizer = self.models.tokenizer
+        return build_context(
+            evidence.sources(items),
+            (),
+            lambda text: tokenizer().count([text])[0],
+            max_context_tokens=recipe.max_context_tokens,
+        )
+
+    def _embedder_of(self, snapshot: Snapshot) -> Embedder:
+        embedder = self.models.embedder()
+        snapshot.manifest.require_embedder(embedder.info)
+        return embedder
+
+    def _manifest(self) -> Manifest:
+        return Manifest(self.models.embedder().info, dataclasses.asdict(self._chunking()))
+
+    def _chunking(self) -> ChunkSettings:
+        from ekr.chunking import ChunkSettings
+
+        return ChunkSettings()
+
+    def _release(self) -> None:
+        if self._snapshot is not None:
+            self._snapshot.close()
+            self._snapshot = None
+
+
+def _checked(question: str) -> str:
+    text = " ".join(unicodedata.normalize("NFC", question.replace("\0", " ")).split())
+    if not text:
+        raise UsageError("the question is empty")
+    if len(text) > MAX_QUESTION_CHARACTERS:
+        raise UsageError(f"the question has {len(text)} characters; {MAX_QUESTION_CHARACTERS} are the most")
+    return text

@@ -1,0 +1,1 @@
+"""From files to a store: read, chunk, embed, write."""

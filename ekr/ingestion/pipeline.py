@@ -1,0 +1,264 @@
+"""One ingest: find the files, prepare what changed, embed, write, publish."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ekr.errors import ReadError, StoreEmpty
+from ekr.ingestion.prepare import FileTask, Known, Prepared, Unchanged, document_key, holds_records, prepare
+from ekr.ingestion.report import IngestReport, Problem
+from ekr.ingestion.workers import prepare_all
+from ekr.store.records import PreparedDocument
+
+if TYPE_CHECKING:
+    from ekr.chunking import ChunkSettings
+    from ekr.config import Settings
+    from ekr.models.base import Embedder, Tokenizer
+    from ekr.reading.document import MetadataValue
+    from ekr.reading.files import Discovery
+    from ekr.store import Manifest, Store, Writer
+    from ekr.store.records import ChunkRecord, DocumentRecord
+
+EMBED_BATCH_CHUNKS = 1024
+CHECKPOINT_SECONDS = 30.0
+CHECKPOINT_SHARE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """What the caller asks of an ingest."""
+
+    exclude: Sequence[str] = ()
+    prune: bool = False
+    jobs: int = 1
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    dry_run: bool = False
+    wait_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an ingest is: files done of all, chunks written, the document just done."""
+
+    files_done: int
+    files: int
+    chunks: int
+    document: str
+
+
+@dataclass(frozen=True)
+class Indexer:
+    """What an ingest works with; models come from callables and load only when something is new."""
+
+    store: Store
+    manifest: Callable[[], Manifest]
+    tokenizer: Callable[[], Tokenizer]
+    embedder: Callable[[], Embedder]
+    chunking: ChunkSettings
+    settings: Settings
+
+
+def ingest(
+    indexer: Indexer,
+    arguments: Sequence[str | Path],
+    options: IngestOptions,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> IngestReport:
+    """Brings the documents behind `arguments` into the store. Problems of single files are in the report.
+
+    Raises StoreError, ModelError; UsageError when the arguments name nothing at all.
+    """
+    from ekr.reading.files import discover
+
+    started = time.perf_counter()
+    found = discover(arguments, options.exclude)
+    report = IngestReport(dry_run=options.dry_run)
+    report.failed.extend(_problem(error) for error in found.errors)
+    report.skipped.extend(Problem(skipped.display, skipped.reason) for skipped in found.skipped)
+    if options.dry_run:
+        _plan(indexer, found, options, report)
+    elif found.files or options.prune:
+        with indexer.store.writer(indexer.manifest(), wait_seconds=options.wait_seconds) as writer:
+            _Run(indexer, writer, options, report, on_progress).run(found, arguments)
+    report.timings["total"] = time.perf_counter() - started
+    return report
+
+
+class _Run:
+    """The state of one ingest that writes."""
+
+    def __init__(
+        self,
+        indexer: Indexer,
+        writer: Writer,
+        options: IngestOptions,
+        report: IngestReport,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.indexer, self.writer, self.options, self.report = indexer, writer, options, report
+        self.on_progress = on_progress
+        self.stored = _stored(indexer.store)
+        self.known = _known(self.stored)
+        self.waiting: list[PreparedDocument] = []
+        self.seen: set[str] = set()
+        self.unpublished = False
+        self.published_at = time.monotonic()
+        self.publish_cost = 0.0
+
+    def run(self, found: Discovery, arguments: Sequence[str | Path]) -> None:
+        tasks = _tasks(found, self.options.metadata, self.known)
+        prepared = prepare_all(
+            tasks,
+            self.options.jobs,
+            self.indexer.tokenizer,
+            self.indexer.settings.embedder,
+            self.indexer.settings,
+            self.indexer.chunking,
+        )
+        for done, (task, outcomes) in enumerate(prepared, start=1):
+            for outcome in outcomes:
+                self._take(outcome)
+            if self.on_progress:
+                self.on_progress(Progress(done, len(found.files), self.report.chunks, task.display))
+        self._write()
+        if self.options.prune:
+            self._prune(found, arguments)
+        if self.unpublished:
+            self._publish()
+
+    def _take(self, outcome: Prepared) -> None:
+        if isinstance(outcome, ReadError):
+            self.report.failed.append(_problem(outcome))
+        elif isinstance(outcome, Unchanged):
+            self.seen.add(outcome.key)
+            self.report.unchanged += 1
+        else:
+            self.seen.add(outcome.record.key)
+            self.waiting.append(outcome)
+            if sum(len(document.chunks) for document in self.waiting) >= EMBED_BATCH_CHUNKS:
+                self._write()
+
+    def _write(self) -> None:
+        if not self.waiting:
+            return
+        texts = [embedded_text(document.record.title, c) for document in self.waiting for c in document.chunks]
+        with _timed(self.report, "embed"):
+            vectors = self.indexer.embedder().embed_passages(texts)
+        with _timed(self.report, "write"):
+            start = 0
+            for document in self.waiting:
+                end = start + len(document.chunks)
+                self.writer.put(document, vectors[start:end])
+                start = end
+                self._record(document)
+        self.waiting.clear()
+        self.unpublished = True
+        pause = max(CHECKPOINT_SECONDS, CHECKPOINT_SHARE * self.publish_cost)
+        if time.monotonic() - self.published_at > pause:
+            self._publish()
+
+    def _record(self, document: PreparedDocument) -> None:
+        record = document.record
+        (self.report.updated if record.key in self.known else self.report.added).append(record.display)
+        self.report.chunks += len(document.chunks)
+        self.report.warnings.extend(Problem(record.display, warning) for warning in record.warnings)
+
+    def _prune(self, found: Discovery, arguments: Sequence[str | Path]) -> None:
+        roots = [Path(argument).resolve() for argument in arguments]
+        # A file that failed to read today is still there: what was in the store of it stays.
+        failed = {problem.document for problem in self.report.failed}
+        kept_paths = {document_key(f.path) for f in found.files if f.display in failed}
+        gone = [
+            record
+            for record in self.stored
+            if record.key not in self.seen
+            and record.path not in kept_paths
+            and any(_is_under(record.path, root) for root in roots)
+        ]
+        if gone:
+            self.writer.delete([record.id for record in gone])
+            self.report.removed.extend(record.display for record in gone)
+            self.unpublished = True
+
+    def _publish(self) -> None:
+        started = time.monotonic()
+        with _timed(self.report, "publish"):
+            self.report.generation = self.writer.publish()
+        self.published_at = time.monotonic()
+        self.publish_cost = self.published_at - started
+        self.unpublished = False
+
+
+def embedded_text(title: str, chunk: ChunkRecord) -> str:
+    """What the embedder reads of a chunk: its last heading (else the document's title), then its words.
+
+    The headings above the last one are shared by hundreds of chunks and drown what tells them apart: on the
+    French AI Act, evidence in the top 5 for 19 of 25 questions with the last one, 18 with all, 16 with none.
+    """
+    head = chunk.heading.split(" > ")[-1] if chunk.heading else title
+    return "\n".join(part for part in (head, chunk.context, chunk.text) if part)
+
+
+def _plan(indexer: Indexer, found: Discovery, options: IngestOptions, report: IngestReport) -> None:
+    known = _known(_stored(indexer.store))
+    for task in _tasks(found, options.metadata, known):
+        for outcome in prepare(task, indexer.tokenizer(), indexer.chunking):
+            if isinstance(outcome, ReadError):
+                report.failed.append(_problem(outcome))
+            elif isinstance(outcome, Unchanged):
+                report.unchanged += 1
+            else:
+                record = outcome.record
+                (report.updated if record.key in known else report.added).append(record.display)
+                report.chunks += len(outcome.chunks)
+
+
+def _tasks(found: Discovery, metadata: Mapping[str, MetadataValue], known: Mapping[str, Known]) -> Iterable[FileTask]:
+    for file in found.files:
+        of_file = known if holds_records(file.path) else _entry(known, file.path)
+        yield FileTask(file.path, file.display, metadata, of_file)
+
+
+def _entry(known: Mapping[str, Known], path: Path) -> dict[str, Known]:
+    # One entry and not all, because each task travels to a worker.
+    key = document_key(path)
+    return {key: known[key]} if key in known else {}
+
+
+def _stored(store: Store) -> list[DocumentRecord]:
+    try:
+        with store.snapshot() as snapshot:
+            return snapshot.documents()
+    except StoreEmpty:
+        return []
+
+
+def _known(stored: Iterable[DocumentRecord]) -> dict[str, Known]:
+    return {record.key: Known(record.content_hash, record.metadata) for record in stored}
+
+
+def _problem(error: ReadError) -> Problem:
+    return Problem(error.where, error.reason)
+
+
+def _is_under(path: str, root: Path) -> bool:
+    root_key = document_key(root)
+    return path == root_key or path.startswith(root_key.rstrip("/") + "/")
+
+
+class _timed:  # noqa: N801 - reads as a verb at its uses
+    """Adds the wall time of a block to the report."""
+
+    def __init__(self, report: IngestReport, stage: str) -> None:
+        self.report, self.stage = report, stage
+
+    def __enter__(self) -> None:
+        self.started = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        spent = time.perf_counter() - self.started
+        self.report.timings[self.stage] = self.report.timings.get(self.stage, 0.0) + spent
