@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ekr import evidence, recipes
 from ekr.config import Settings
-from ekr.errors import StoreEmpty, UsageError
+from ekr.errors import ModelError, StoreEmpty, UsageError
+from ekr.ingestion.prepare import document_key
 from ekr.loaded import LoadedModels
 from ekr.recipes import Recipe
 from ekr.results import Result
@@ -116,7 +117,7 @@ class Engine:
     def find_documents(self, name: str) -> list[DocumentRecord]:
         """The documents that a name, path, record id or glob means. Raises UsageError when there is none."""
         snapshot = self.snapshot()
-        found = snapshot.find_document(name)
+        found = snapshot.find_document(name) or snapshot.find_document(document_key(Path(name).resolve()))
         if not found and any(sign in name for sign in "*?["):
             matching = snapshot.match_documents([name], {}) or set()
             found = list(snapshot.document_records(matching).values())
@@ -165,7 +166,7 @@ class Engine:
         trace = Trace()
         with trace.timed("total"):
             items = self._search(question, chosen, filters or Filters(), trace)
-            context = self._context(chosen, items)
+            context = self._context(chosen, items, trace)
         trace.extra["context"] = context.text
         references = evidence.references(context.sources)
         return Result(question, chosen.name, None, False, False, references, tuple(items), trace)
@@ -239,14 +240,18 @@ class Engine:
         known = sorted(language for language in counts if language != "und")
         return max(known, key=lambda language: counts[language]) if known else "en"
 
-    def _context(self, recipe: Recipe, items: Sequence[Item]) -> Context:
+    def _context(self, recipe: Recipe, items: Sequence[Item], trace: Trace) -> Context:
         from ekr.answering.context import build_context
 
-        tokenizer = self.models.tokenizer
+        try:
+            tokenizer = self.models.tokenizer()
+        except ModelError as error:
+            trace.degrade("step", "context", error)
+            return build_context(evidence.sources(items), (), _guess, max_context_tokens=recipe.max_context_tokens)
         return build_context(
             evidence.sources(items),
             (),
-            lambda text: tokenizer().count([text])[0],
+            lambda text: tokenizer.count([text])[0],
             max_context_tokens=recipe.max_context_tokens,
         )
 
@@ -276,3 +281,7 @@ def _checked(question: str) -> str:
     if len(text) > MAX_QUESTION_CHARACTERS:
         raise UsageError(f"the question has {len(text)} characters; {MAX_QUESTION_CHARACTERS} are the most")
     return text
+
+
+def _guess(text: str) -> int:
+    return len(text) // 3

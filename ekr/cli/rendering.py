@@ -83,7 +83,7 @@ def _references(references: list[Reference]) -> Table:
         table.add_column(name, overflow="fold")
     for r in references:
         mark = f"[{r.id}]" if r.cited else f"({r.id})"
-        cells = (mark, r.document, pages(r.page_start, r.page_end), r.heading or "–", _snippet(r.text))
+        cells = (mark, r.document, pages(r.page_start, r.page_end), _last(r.heading), _snippet(r.text))
         table.add_row(*(console.plain(cell) for cell in cells))
     return table
 
@@ -93,10 +93,15 @@ def _items(items: tuple[Item, ...]) -> Table:
     for name in ("rank", "document", "pages", "heading", "snippet"):
         table.add_column(name, overflow="fold")
     for item in items:
-        place = (item.document or "–", pages(item.page_start, item.page_end), item.heading or "–")
+        place = (item.document or "–", pages(item.page_start, item.page_end), _last(item.heading))
         cells = (str(item.rank), *place, _snippet(item.text or ""))
         table.add_row(*(console.plain(cell) for cell in cells))
     return table
+
+
+def _last(heading: str | None) -> str:
+    # The whole breadcrumb is in --json; a table on a terminal has room for the nearest one.
+    return (heading or "–").split(" > ")[-1]
 
 
 def _snippet(text: str) -> str:

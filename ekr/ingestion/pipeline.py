@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ekr.store.records import ChunkRecord, DocumentRecord
 
 EMBED_BATCH_CHUNKS = 1024
-CHECKPOINT_SECONDS = 30.0
-CHECKPOINT_SHARE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +104,6 @@ class _Run:
         self.waiting: list[PreparedDocument] = []
         self.seen: set[str] = set()
         self.unpublished = False
-        self.published_at = time.monotonic()
-        self.publish_cost = 0.0
 
     def run(self, found: Discovery, arguments: Sequence[str | Path]) -> None:
         tasks = _tasks(found, self.options.metadata, self.known)
@@ -157,8 +153,7 @@ class _Run:
                 self._record(document)
         self.waiting.clear()
         self.unpublished = True
-        pause = max(CHECKPOINT_SECONDS, CHECKPOINT_SHARE * self.publish_cost)
-        if time.monotonic() - self.published_at > pause:
+        if self.writer.checkpoint_due():
             self._publish()
 
     def _record(self, document: PreparedDocument) -> None:
@@ -185,11 +180,8 @@ class _Run:
             self.unpublished = True
 
     def _publish(self) -> None:
-        started = time.monotonic()
         with _timed(self.report, "publish"):
             self.report.generation = self.writer.publish()
-        self.published_at = time.monotonic()
-        self.publish_cost = self.published_at - started
         self.unpublished = False
 
 

@@ -146,8 +146,8 @@ def test_questions_from_standard_input_give_one_line_each_in_order(ekr: Ekr, not
 
 
 def test_a_closed_pipe_ends_the_command_without_a_word(notes_store: Path) -> None:
-    command = f"{sys.executable} -m ekr query engine --context-only --set rerank=none --json --store '{notes_store}' | head -c 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    query = f"{sys.executable} -m ekr query engine {' '.join(RETRIEVE)} --json --store '{notes_store}'"
+    done = subprocess.run(["bash", "-c", f"{query} | head -c 1"], capture_output=True, text=True, check=False)
     assert done.stdout == "{"
     assert done.stderr == ""
 
