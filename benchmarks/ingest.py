@@ -81,9 +81,7 @@ def main() -> None:
     for name in ("ai_act_fr", "ai_act_en"):
         print(ingest(name))
         found, expected, missing = headings_found(name)
-        print(
-            f"  headings on their first page: {found} of {expected}{'; missing ' + ', '.join(missing) if missing else ''}"
-        )
+        print(f"  headings on their first page: {found} of {expected}; missing: {', '.join(missing) or 'none'}")
         wrong, total = misplaced_chunks(name)
         print(f"  chunks with words that are not on their pages: {wrong} of {total}")
 

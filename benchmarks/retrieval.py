@@ -1,6 +1,6 @@
 """Quality of retrieval on the evaluation data: evidence in the top 5, recall over gold passages.
 
-usage: python benchmarks/retrieval.py [--recipe NAME]... [--set KEY=VALUE]... [--reranker NAME] [--questions N] CORPUS...
+usage: python benchmarks/retrieval.py [--recipe NAME]... [--set K=V]... [--reranker NAME] [--questions N] CORPUS...
 """
 
 from __future__ import annotations

@@ -21,15 +21,15 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="EKR_", toml_file=CONFIG_FILE, extra="ignore", frozen=True)
 
-    store: Path = Field(Path(".ekr"), description="The store's directory")
-    cache_dir: Path = Field(Path(platformdirs.user_cache_dir("ekr")), description="Where models lie")
-    embedder: str = Field("multilingual-e5-small", description="Name, ONNX folder or endpoint")
-    generator: str = Field("qwen2.5-coder-1.5b", description="Name, GGUF path, hub reference or endpoint")
-    reranker: str = Field("auto", description="Name, GGUF path, endpoint, `none`, or `auto`: by language")
-    recipe: str = Field("hybrid_mix", description="The recipe used when none is named")
-    api_key: str | None = Field(None, description="Key for an OpenAI-compatible endpoint")
-    threads: int | None = Field(None, ge=1, description="CPU threads of a model; default: all cores")
-    seed: int = Field(0, description="Seed of the generator")
+    store: Path = Field(default=Path(".ekr"), description="The store's directory")
+    cache_dir: Path = Field(default=Path(platformdirs.user_cache_dir("ekr")), description="Where models lie")
+    embedder: str = Field(default="multilingual-e5-small", description="Name, ONNX folder or endpoint")
+    generator: str = Field(default="qwen2.5-coder-1.5b", description="Name, GGUF path, hub reference or endpoint")
+    reranker: str = Field(default="auto", description="Name, GGUF path, endpoint, `none`, or `auto`: by language")
+    recipe: str = Field(default="hybrid_mix", description="The recipe used when none is named")
+    api_key: str | None = Field(default=None, description="Key for an OpenAI-compatible endpoint")
+    threads: int | None = Field(default=None, ge=1, description="CPU threads of a model; default: all cores")
+    seed: int = Field(default=0, description="Seed of the generator")
 
     @classmethod
     def settings_customise_sources(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,7 +49,7 @@ def show(name: Annotated[str, typer.Argument(help="A recipe's name or alias.")])
 @app.command("check")
 def check(file: Annotated[str, typer.Argument(help="A recipe file.")], json_: JsonOption = False) -> None:
     """Validate a recipe file: line numbers and nearest valid names on stderr, exit code 2 when invalid."""
-    recipe = recipes.load_file(recipes.Path(file))
+    recipe = recipes.load_file(Path(file))
     if json_:
         console.print_json(recipe.model_dump(mode="json"))
     else:

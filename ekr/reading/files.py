@@ -250,7 +250,7 @@ def _ignored(relative: str, specs: Sequence[tuple[str, GitIgnoreSpec | None]], *
     for prefix, spec in reversed(specs):
         if spec is None:
             continue
-        said = spec.check_file(relative.removeprefix(prefix) + ("/" if is_folder else "")).include
+        said: bool | None = spec.check_file(relative.removeprefix(prefix) + ("/" if is_folder else "")).include
         if said is not None:
             return said
     return False

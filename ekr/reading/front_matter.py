@@ -39,7 +39,7 @@ def _toml(body: str) -> Mapping[str, Any]:
 
 
 def _yaml(body: str) -> Mapping[str, Any] | None:
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     try:
         # Aliases let a few lines unfold into gigabytes.

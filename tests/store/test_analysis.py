@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ekr.store.analysis import OTHER, analyser, folded, query_terms
+from ekr.store.analysis import OTHER, analyser, query_terms
 
 
 @pytest.mark.parametrize(
