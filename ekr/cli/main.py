@@ -18,6 +18,7 @@ app = typer.Typer(
     help="Answers questions from your own documents and shows the evidence: file, page, heading.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("ingest")(ingest.ingest)

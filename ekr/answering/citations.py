@@ -1,0 +1,142 @@
+"""Checks an answer's citations against the excerpts: forged ones go, misplaced ones move, missing ones come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ekr.answering.citation_marks import CITATION, parse_citations
+from ekr.answering.context import Source
+from ekr.answering.language import question_language
+from ekr.answering.sentences import split_sentences
+from ekr.answering.support import Excerpts, names, numbers, terms, written_numbers
+from ekr.models.base import Embedder
+
+# Thresholds on the support score (0 to 1), chosen on the AI Act and the English check questions.
+MOVE_MARGIN = 0.15
+DROP_BELOW = 0.35
+# An answer in another language than the excerpts shares few words with them: meaning decides, and scores less.
+DROP_FOREIGN_BELOW = 0.2
+_COVERAGE_WEIGHT, _FOREIGN_COVERAGE_WEIGHT = 0.75, 0.25
+# Cosines of multilingual-e5 lie between about 0.75 (unrelated) and 1; other embedders spread wider, which
+# only makes the same mapping stricter.
+_COSINE_FLOOR = 0.75
+_ENUMERATOR = re.compile(r"^\s*(?:[-*•–]\s*)?(?:\(?\d{1,2}[.)]\s+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """One sentence without its citations, the ids it cites now, and its best support (0 to 1)."""
+
+    text: str
+    cited: tuple[int, ...]
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The answer with its citations corrected, the ids cited in order of first use, and what was changed."""
+
+    text: str
+    cited: tuple[int, ...]
+    notes: tuple[str, ...]
+    sentences: tuple[CheckedSentence, ...] = field(default=())
+
+
+def verify(text: str, sources: Sequence[Source], embedder: Embedder | None, question: str = "") -> Verified:
+    """`text` with only citations that `sources` support; no other character of it is removed.
+
+    A citation whose id is not among the sources is removed; one that another source supports better by
+    `MOVE_MARGIN` moves there; one whose sentence no source supports to `DROP_BELOW`, or that holds a figure
+    that no source has or a name that neither a source nor the question has, is dropped. A sentence without
+    citation gets the source that supports it, if one does.
+    """
+    spans = split_sentences(text)
+    bare = [CITATION.sub("", text[a:b]).strip() for a, b in spans]
+    checker = _Checker(sources, embedder, question, " ".join(bare))
+    checked: list[CheckedSentence] = []
+    pieces: list[str] = []
+    position = 0
+    for (start, end), sentence, row in zip(spans, bare, checker.scores(bare), strict=True):
+        final, support = checker.decide(sentence, parse_citations(text[start:end]), row)
+        checked.append(CheckedSentence(sentence, final, support))
+        pieces += [text[position:start], _place(text[start:end], final)]
+        position = end
+    pieces.append(text[position:])
+    order = tuple(dict.fromkeys(n for s in checked for n in s.cited))
+    return Verified("".join(pieces), order, tuple(checker.notes), tuple(checked))
+
+
+class _Checker:
+    """The sources and what they hold, and notes on what was changed."""
+
+    def __init__(self, sources: Sequence[Source], embedder: Embedder | None, question: str, answer: str) -> None:
+        self.notes: list[str] = []
+        self._ids = [source.id for source in sources]
+        self._texts = [f"{source.heading or ''}\n{source.text}" for source in sources]
+        self._embedder = embedder
+        given = " ".join(self._texts)
+        self._numbers = numbers(given)
+        self._terms = {t.text for t in terms(f"{given} {question}")}
+        spoken = question_language(answer, "und")
+        self._foreign = embedder is not None and question_language(given, spoken) != spoken
+
+    def scores(self, sentences: Sequence[str]) -> list[list[float]]:
+        """For each sentence, the support (0 to 1) that each source gives it."""
+        if not self._ids:
+            return [[] for _ in sentences]
+        excerpts = Excerpts(self._texts, self._embedder)
+        weight = 1.0 if self._embedder is None else _COVERAGE_WEIGHT
+        if self._foreign:
+            weight = _FOREIGN_COVERAGE_WEIGHT
+        rows: list[list[float]] = []
+        for sentence, close in zip(sentences, excerpts.closeness(sentences), strict=True):
+            meaning = ((close - _COSINE_FLOOR) / (1 - _COSINE_FLOOR)).clip(0, 1)
+            row = weight * excerpts.coverage(sentence) + (1 - weight) * meaning
+            rows.append([float(score) for score in row])
+        return rows
+
+    def decide(self, sentence: str, cited: Sequence[int], row: Sequence[float]) -> tuple[tuple[int, ...], float]:
+        """The ids that a sentence may cite, and its best support."""
+        unique = list(dict.fromkeys(cited))
+        self.notes += [f"[{n}] is not an excerpt: removed" for n in unique if n not in self._ids]
+        valid = [n for n in unique if n in self._ids]
+        if not row or not re.search(r"\w", sentence):
+            return (), 0.0
+        top = max(row)
+        best = self._ids[row.index(top)]
+        shown = _shown(sentence)
+        if stray := self._stray(sentence):
+            self.notes.append(f"no excerpt has {', '.join(stray)} of {shown}: not cited")
+            return (), top
+        if top < (DROP_FOREIGN_BELOW if self._foreign else DROP_BELOW):
+            self.notes.append(f"no excerpt supports {shown}: not cited")
+            return (), top
+        moved = [n for n in valid if row[self._ids.index(n)] < top - MOVE_MARGIN]
+        self.notes += [f"{shown}: [{n}] moved to [{best}]" for n in moved]
+        kept = [best if n in moved else n for n in valid] or [best]
+        return tuple(dict.fromkeys(kept)), top
+
+    def _stray(self, sentence: str) -> list[str]:
+        """Figures and names of a sentence, a list number and its first word apart, that nothing given has."""
+        figures = sorted(written_numbers(_ENUMERATOR.sub("", sentence)) - self._numbers)
+        if self._foreign:
+            return figures
+        return figures + [name for name in names(sentence) if not {t.text for t in terms(name)} <= self._terms]
+
+
+def _place(sentence: str, cited: Sequence[int]) -> str:
+    """The sentence with its citations replaced by `cited`, where the first stood or at its end."""
+    marks = "".join(f"[{n}]" for n in cited)
+    first = CITATION.search(sentence)
+    if first is None:
+        return f"{sentence} {marks}" if marks else sentence
+    lead = " " if first.group()[0].isspace() else ""
+    head = sentence[: first.start()] + (lead + marks if marks else "")
+    return head + CITATION.sub("", sentence[first.end() :])
+
+
+def _shown(sentence: str) -> str:
+    words = " ".join(sentence.split())
+    return f"“{words if len(words) <= 60 else words[:57].rstrip() + '…'}”"

@@ -1,0 +1,69 @@
+"""GBNF of an answer: bounded sentences and lists, each statement ending in `[n]` with n in range."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection
+
+MAX_BLOCKS = 6
+MAX_ITEMS = 10
+MAX_WORDS = 70
+# Ranges of a GBNF character class: kana, ideographs, Hangul, full-width forms.
+_DOTTED = re.compile(r"[A-Za-zÀ-ÿ0-9]+(?:\.[A-Za-zÀ-ÿ0-9]+)+\.?")
+_MAX_DOTTED = 80
+_IDEOGRAPHS = r"\u3000-\u30FF\u3400-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF00-\uFFEF"
+
+
+def answer_grammar(
+    sources: int,
+    *,
+    start: str = "",
+    dotted: Collection[str] = (),
+    ideographs: bool = True,
+    max_blocks: int = MAX_BLOCKS,
+    max_items: int = MAX_ITEMS,
+    max_words: int = MAX_WORDS,
+) -> str:
+    """The grammar for an answer over `sources` passages (at least 1); `start` is what it must begin with.
+
+    The answer is at most `max_blocks` sentences or lists; a list is an introduction ending in a colon and up to
+    `max_items` items. Sentences and items are bounded in words, so that a bound never cuts a word in two. No
+    square bracket can stand in them: a citation is only at their end, and only in range. Full stops inside are
+    those of `dotted` words, of list numbers and of usual abbreviations: a model that may put one anywhere, and is
+    kept from ending its answer there, goes on to "1941.0.2.4". Without `ideographs` no Chinese, Japanese or
+    Korean character can appear: some models slip into them. Raises ValueError when there is no source.
+    """
+    if sources < 1:
+        raise ValueError("a citing answer needs at least one source")
+    ids = " | ".join(f'"{n}"' for n in range(1, sources + 1))
+    first = f"{_literal(start + ' ')} (sentence | list)" if start else "(sentence | list)"
+    return "\n".join(
+        [
+            f"root ::= {first} (separator (sentence | list)){{0,{max_blocks - 1}}}",
+            'separator ::= " " | "\\n" "\\n"?',
+            'sentence ::= words [.!?;] " [" id "]"',
+            f'list ::= words " "? ":" "\\n" "\\n"? item ("\\n" item){{0,{max_items - 1}}}',
+            'item ::= ("- " | [1-9] [0-9]? (". " | ") ") | [a-z] ") ") words [.;,]? " [" id "]"',
+            f'words ::= word (" " word){{0,{max_words - 1}}}',
+            'word ::= plain{1,40} | number | abbreviation | ":" | "–" | "-"' + (" | dotted" if dotted else ""),
+            'number ::= [1-9] [0-9]? "."',
+            *([f'dotted ::= "("? ({" | ".join(map(_literal, dotted))}) [),;%]?'] if dotted else []),
+            'abbreviation ::= "art." | "Art." | "p." | "n." | "M." | "Mr." | "Mrs." | "Dr." | "St." | "vs."',
+            rf"plain ::= [^ \n\t.!?\[\]<>|{'' if ideographs else _IDEOGRAPHS}]",
+            f"id ::= {ids}",
+            "",
+        ]
+    )
+
+
+def dotted_words(text: str) -> list[str]:
+    """Words of `text` with a full stop inside, such as 6.1, e.g. and U.S.; the most frequent first."""
+    found = Counter(_DOTTED.findall(text))
+    return [word for word, _ in found.most_common(_MAX_DOTTED)]
+
+
+def _literal(text: str) -> str:
+    """A GBNF string; control characters and lone surrogates, which it cannot hold, become spaces."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return '"{}"'.format(plain.replace("\\", "\\\\").replace('"', '\\"'))
