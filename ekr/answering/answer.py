@@ -14,6 +14,7 @@ from ekr.answering.citations import Verified, verify
 from ekr.answering.context import Context, Fact, Source, build_context, unquote
 from ekr.answering.grammar import answer_grammar, dotted_words
 from ekr.answering.language import question_language
+from ekr.answering.question_kind import asks_for_several
 from ekr.answering.quotes import key_quotes
 from ekr.answering.refusal import Calibration, Verdict, assess
 from ekr.answering.sentences import split_sentences
@@ -39,7 +40,7 @@ class Options:
     temperature: float = 0.0
     seed: int = 0
     default_language: str = "en"
-    quotes: int = 1
+    quotes: int = 2
     bypass: bool = False
     calibration: Calibration = field(default_factory=Calibration)
 
@@ -48,8 +49,9 @@ class Options:
 class Answer:
     """`text` cites `sources` by id; `cited` are the ids it uses, in order of first use.
 
-    `grounded` is true when at least one citation survived; `refused` when the documents were found not to hold
-    the answer. `dropped` says in English what was changed in the citations and what no excerpt supports.
+    `grounded` is true when an excerpt supports at least one of the model's own sentences; `refused` when the
+    documents were found not to hold the answer. `dropped` says in English what was changed in the citations and
+    what no excerpt supports.
     `prompt_context` is what the model was shown. `timings` are seconds by stage.
     """
 
@@ -105,7 +107,13 @@ def answer(
     if not verdict.answerable:
         return _refuse(context, language, verdict, _verdict_notes(verdict), timings, emit)
     start = _opening(verdict, language)
-    messages = prompting.answer_messages(question, context.text, language, may_refuse=verdict.score is None)
+    messages = prompting.answer_messages(
+        question,
+        context.text,
+        language,
+        may_refuse=verdict.score is None,
+        word_for_word=asks_for_several(question),
+    )
     grammar = None
     if generator.supports_grammar and context.sources:
         seen = f"{context.text}\n{question}"
@@ -133,7 +141,7 @@ def answer(
         text,
         context.sources,
         cited,
-        bool(cited) and not refused,
+        bool(checked.cited) and not refused,
         refused,
         tuple(notes),
         context.text,

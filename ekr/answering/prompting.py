@@ -8,25 +8,26 @@ from importlib.resources import files
 from string import Template
 
 from ekr.answering.context import Source, pages_label, quote
-from ekr.answering.question_kind import asks_for_several
 from ekr.models.base import Message
 
 _PROMPTS = files("ekr.answering") / "prompts"
 _WITH_PROMPTS = ("en", "fr")
 
 
-def answer_messages(question: str, context: str, language: str, *, may_refuse: bool = False) -> list[Message]:
+def answer_messages(
+    question: str, context: str, language: str, *, may_refuse: bool = False, word_for_word: bool = False
+) -> list[Message]:
     """The chat that asks for a citing answer. All that comes before the question is a prefix to reuse.
 
     `may_refuse` leaves the refusal to the model: for large ones; a small one then refuses almost everything.
-    A question for several things asks for the excerpts' own words: a small model otherwise says only that
-    there are such things.
+    `word_for_word` asks for the excerpts' own words: of several things, a small model otherwise says only that
+    there are some.
     """
     asked = _asked(question, context, language)
     if may_refuse:
         rule = Template(_read(f"may_refuse.{prompt_language(language)}.txt"))
         asked = f"{asked}\n{rule.substitute(absent=phrase('absent', language))}"
-    elif asks_for_several(question):
+    elif word_for_word:
         asked = f"{asked}\n{_read(f'list.{prompt_language(language)}.txt')}"
     return [Message("system", _system(language)), Message("user", asked)]
 

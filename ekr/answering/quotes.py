@@ -12,14 +12,14 @@ from ekr.answering.sentences import split_sentences
 from ekr.answering.support import Excerpts, terms
 from ekr.models.base import Embedder
 
-MAX_QUOTE_CHARACTERS = 480
+MAX_QUOTE_CHARACTERS = 400
 # A quoted list may be this long, so that its last items are not lost.
-MAX_LIST_CHARACTERS = 900
+MAX_LIST_CHARACTERS = 600
 _COSINE_FLOOR, _COSINE_SPAN = 0.75, 0.25
-_CITED_BONUS = 0.25
+_CITED_BONUS = 0.1
 _RANK_COST = 0.03
 # A quote whose terms the answer already has to this share adds nothing.
-_ALREADY_SAID = 0.5
+_ALREADY_SAID = 0.4
 # A passage further than this below the best one is beside the point.
 _RELEVANCE_GAP = 0.2
 
@@ -44,7 +44,7 @@ def key_quotes(
 ) -> list[Quote]:
     """Up to `limit` passages that bear on the question and that `answer` does not already say, best first.
 
-    Passages of cited sources come before equals; two never overlap.
+    At most one a source; those of cited sources come before equals.
     """
     windows = [
         (index, start, end)
@@ -68,10 +68,10 @@ def key_quotes(
     taken: list[int] = []
     chosen: list[int] = []
     for candidate in np.argsort(-scores, kind="stable"):
-        index, start, end = windows[candidate]
+        index = windows[candidate][0]
         if len(taken) == limit or scores[candidate] < scores.max() - _RELEVANCE_GAP:
             break
-        if any(index == windows[t][0] and start < windows[t][2] and end > windows[t][1] for t in taken):
+        if any(index == windows[t][0] for t in taken):
             continue
         # An answer that only says the question again has said nothing of the passage.
         new = {t.text for t in terms(texts[candidate])} - asked

@@ -52,7 +52,7 @@ def test_a_passage_beside_the_point_is_not_quoted() -> None:
 
 
 def test_a_list_is_quoted_to_its_end() -> None:
-    items = "".join(f"\n- the yearly fee item {n} of a rather long list of yearly fees for plots;" for n in range(8))
+    items = "".join(f"\n- the yearly fee item {n} of a rather long list of yearly fees for plots;" for n in range(5))
     listed = source(1, f"The yearly fee for a plot covers:{items}\n- and the key.\nOther things.", None, 1)
     found = key_quotes(QUESTION, "", [listed], (), HashingEmbedder(), limit=1, max_characters=120)
     assert found[0].text.startswith("The yearly fee for a plot covers:")
