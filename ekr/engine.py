@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +17,8 @@ from ekr.loaded import LoadedModels
 from ekr.recipes import Recipe
 from ekr.results import Result
 from ekr.retrieval import filters as filtering
-from ekr.retrieval import hydrate, pipeline
+from ekr.retrieval import hydrate, pipeline, supporting
+from ekr.retrieval.call_cache import CallCache
 from ekr.retrieval.filters import Filters
 from ekr.retrieval.search import Search
 from ekr.retrieval.trace import Trace
@@ -35,6 +36,14 @@ if TYPE_CHECKING:
 
 MAX_QUESTION_CHARACTERS = 20_000
 EMPTY_COUNTS = dict.fromkeys(("documents", "chunks", "entities", "relations", "communities"), 0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Found:
+    """The items of a query, and the passages that an answer to it may cite."""
+
+    items: list[Item]
+    passages: list[Item]
 
 
 class Engine:
@@ -89,6 +98,7 @@ class Engine:
             manifest=self._manifest,
             tokenizer=self.models.tokenizer,
             embedder=self.models.embedder,
+            generator=self.models.generator,
             chunking=self._chunking(),
             settings=self.settings,
         )
@@ -99,11 +109,14 @@ class Engine:
 
         Raises UsageError when a name fits no document: then nothing is removed.
         """
+        from ekr.ingestion import graph
+
         records = {record.id: record.display for name in names for record in self.find_documents(name)}
         manifest = self.snapshot().manifest
         self._release()
         with self.store.writer(manifest) as writer:
             writer.delete(list(records))
+            graph.resolve_after_deletion(writer, self.models.embedder, self.models.generator)
             writer.publish()
         return sorted(records.values())
 
@@ -165,11 +178,12 @@ class Engine:
         chosen = self.recipe(recipe, values)
         trace = Trace()
         with trace.timed("total"):
-            items = self._search(question, chosen, filters or Filters(), trace)
-            context = self._context(chosen, items, trace)
+            found = self._search(question, chosen, filters or Filters(), trace)
+            with trace.timed("context"):
+                context = self._context(chosen, found, trace)
         trace.extra["context"] = context.text
         references = evidence.references(context.sources)
-        return Result(question, chosen.name, None, False, False, references, tuple(items), trace)
+        return Result(question, chosen.name, None, False, False, references, tuple(found.items), trace)
 
     def query(
         self,
@@ -187,10 +201,11 @@ class Engine:
         chosen = self.recipe(recipe, values)
         trace = Trace()
         with trace.timed("total"):
-            items = self._search(question, chosen, filters or Filters(), trace)
+            found = self._search(question, chosen, filters or Filters(), trace)
             given = evidence.answer(
                 question,
-                items,
+                found.passages,
+                evidence.facts(found.items, chosen, self._count(trace), beside_passages=bool(found.passages)),
                 chosen,
                 self.models,
                 seed=self.settings.seed,
@@ -199,22 +214,34 @@ class Engine:
                 on_token=on_token,
             )
         references = evidence.references(given.sources, given.cited)
-        return Result(question, chosen.name, given.text, given.grounded, given.refused, references, tuple(items), trace)
+        return Result(
+            question, chosen.name, given.text, given.grounded, given.refused, references, tuple(found.items), trace
+        )
 
     async def aquery(self, question: str, recipe: str | Recipe | None = None, **options: Any) -> Result:
         """`query` for an event loop: runs in a thread."""
         return await asyncio.to_thread(self.query, question, recipe, **options)
 
-    def _search(self, question: str, recipe: Recipe, filters: Filters, trace: Trace) -> list[Item]:
+    def name_items(self, keys: Iterable[str]) -> dict[str, str]:
+        """What a person calls the items that a trace names `type:id`; unknown ones are absent."""
+        snapshot = self.snapshot()
+        by_type: dict[str, list[str]] = {}
+        for key in keys:
+            type_, _, id_ = key.partition(":")
+            by_type.setdefault(type_, []).append(id_)
+        return hydrate.names(snapshot, by_type)
+
+    def _search(self, question: str, recipe: Recipe, filters: Filters, trace: Trace) -> _Found:
         from ekr.answering.language import question_language
 
         text = _checked(question)
         filtering.check(filters, recipe)
         if not recipe.methods:
-            return []
+            return _Found([], [])
         with trace.timed("open"):
             snapshot = self.snapshot()
             language = question_language(text, default=self._language())
+            filters = filtering.resolve(filters, snapshot.graph)
         search = Search(
             question=text,
             recipe=recipe,
@@ -223,13 +250,18 @@ class Engine:
             language=language,
             embedder=lambda: self._embedder_of(snapshot),
             reranker=lambda: self.models.reranker(language),
+            generator=self.models.generator,
+            cache=CallCache(self.settings.cache_dir / "questions"),
             trace=trace,
         )
         candidates = pipeline.run(search)
         if filters and not candidates:
             trace.note(f"nothing matches the filter: {filters.describe()}")
         with trace.timed("hydrate"):
-            return hydrate.items(snapshot, candidates)
+            items = hydrate.items(search, candidates)
+            if recipe.limit_counts == "chunks":
+                items = evidence.within_budgets(items, recipe, self._count(trace))
+            return _Found(items, supporting.passages(search, items))
 
     def _language(self) -> str:
         """The language of most documents; English where there are none."""
@@ -240,20 +272,27 @@ class Engine:
         known = sorted(language for language in counts if language != "und")
         return max(known, key=lambda language: counts[language]) if known else "en"
 
-    def _context(self, recipe: Recipe, items: Sequence[Item], trace: Trace) -> Context:
+    def _context(self, recipe: Recipe, found: _Found, trace: Trace) -> Context:
         from ekr.answering.context import build_context
 
-        try:
-            tokenizer = self.models.tokenizer()
-        except ModelError as error:
-            trace.degrade("step", "context", error)
-            return build_context(evidence.sources(items), (), _guess, max_context_tokens=recipe.max_context_tokens)
+        count = self._count(trace)
         return build_context(
-            evidence.sources(items),
-            (),
-            lambda text: tokenizer.count([text])[0],
+            evidence.sources(found.passages),
+            evidence.facts(found.items, recipe, count, beside_passages=bool(found.passages)),
+            lambda text: count([text])[0],
             max_context_tokens=recipe.max_context_tokens,
+            max_entity_tokens=recipe.max_entity_tokens,
+            max_relation_tokens=recipe.max_relation_tokens,
         )
+
+    def _count(self, trace: Trace) -> Callable[[Sequence[str]], list[int]]:
+        """Counts tokens with the embedder's tokenizer; without it, by a guess that the trace calls degraded."""
+        try:
+            return self.models.tokenizer().count
+        except ModelError as error:
+            if not any(d.name == "context" for d in trace.degraded):
+                trace.degrade("step", "context", error)
+            return lambda texts: [len(text) // 3 for text in texts]
 
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
         embedder = self.models.embedder()
@@ -281,7 +320,3 @@ def _checked(question: str) -> str:
     if len(text) > MAX_QUESTION_CHARACTERS:
         raise UsageError(f"the question has {len(text)} characters; {MAX_QUESTION_CHARACTERS} are the most")
     return text
-
-
-def _guess(text: str) -> int:
-    return len(text) // 3

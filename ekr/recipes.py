@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -23,10 +23,13 @@ from pydantic import (
 
 from ekr.errors import RecipeError
 from ekr.retrieval.methods import METHODS
-from ekr.retrieval.steps import STEPS
+from ekr.retrieval.steps import STEPS, WALKS
 
+_VALID = {
+    "methods": list(METHODS), "beside": list(METHODS), "steps": list(STEPS), "walk": ["none", *WALKS],
+}  # fmt: skip
 _KEYS_OUTSIDE_VALUES = {
-    "name", "aliases", "summary", "methods", "steps", "rerank", "limit", "limit_counts",
+    "name", "aliases", "summary", "methods", "beside", "steps", "walk", "rerank", "limit", "limit_counts",
 }  # fmt: skip
 
 
@@ -34,8 +37,10 @@ class Recipe(BaseModel):
     """One recipe. In a TOML file the fields from `rrf_k` on stand in the table `[values]`.
 
     `limit` counts items of all types, or chunks alone where `limit_counts` is "chunks" (`chunk_top_k` is
-    then another name of `limit`). `rerank_weight` is the share of the re-ranker's rank in the blend with
-    the fusion rank; 1 is the re-ranker's order alone.
+    then another name of `limit`); entities and relations follow there, at most `top_k` of each and within
+    their token budgets. Methods named in `beside` have no vote in the fusion: what they find joins after it.
+    `rerank_weight` is the share of the re-ranker's rank in the blend with the rank before; 1 is the
+    re-ranker's order alone.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,19 +49,37 @@ class Recipe(BaseModel):
     aliases: tuple[str, ...] = ()
     summary: str = ""
     methods: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    rerank: Literal["none", "cross_encoder"] = "none"
+    walk: tuple[str, ...] = ()
+    rerank: Literal["none", "cross_encoder", "graph_distance"] = "none"
     limit: int = Field(10, ge=1, le=1000)
     limit_counts: Literal["items", "chunks"] = "items"
 
     rrf_k: int = Field(60, ge=1, le=10_000)
     fetch: int | None = Field(None, ge=1, le=5000, description="hits asked of each method")
-    pool: int | None = Field(None, ge=1, le=1000, description="fused items that go on to the steps")
+    top_k: int = Field(40, ge=1, le=1000, description="entities and relations, each")
+    pool: int | None = Field(None, ge=1, le=1000, description="fused items (or chunks) that go on to the steps")
+    beside_chunks: int = Field(10, ge=0, le=1000, description="passages that the methods beside bring")
     bm25_k1: float = Field(1.2, gt=0, le=10)
     bm25_b: float = Field(0.75, ge=0, le=1)
     bm25_parents: bool = Field(False, description="bm25 also ranks by the whole parent")
+    keywords: Literal["nlp", "llm"] = "nlp"
+    query_decomposition: bool = Field(False, description="each part of the question is searched too")
+    walk_depth: int = Field(2, ge=1, le=5)
+    walk_items: int = Field(50, ge=1, le=1000, description="items that a breadth-first walk brings at most")
+    link_seeds: int = Field(3, ge=0, le=100, description="best passages whose definition links are followed")
+    link_hops: int = Field(1, ge=1, le=4)
+    pagerank_damping: float = Field(0.5, gt=0, lt=1)
+    pagerank_weight: float = Field(0.5, ge=0, le=10, description="of the PageRank order beside the order before")
+    pagerank_passages: float = Field(0.05, ge=0, le=1, description="share of passages in the restart")
+    community_slots: int = Field(3, ge=0, le=100, description="places that reports keep through a re-rank")
     rerank_weight: float = Field(1.0, ge=0, le=1)
+    rerank_top: int | None = Field(None, ge=1, le=1000, description="passages that are re-ranked; default: all")
+    relink: bool = Field(False, description="links of the new best passages are followed after the re-rank")
     max_context_tokens: int = Field(2000, ge=100, le=100_000)
+    max_entity_tokens: int = Field(2000, ge=0, le=100_000)
+    max_relation_tokens: int = Field(2000, ge=0, le=100_000)
 
     @model_validator(mode="before")
     @classmethod
@@ -71,27 +94,36 @@ class Recipe(BaseModel):
         if misplaced:
             raise ValueError(f"{misplaced[0]} does not belong in [values]; move it to the top")
         flat.update(values)
+        if isinstance(flat.get("walk"), str):
+            flat["walk"] = [] if flat["walk"] == "none" else [flat["walk"]]
         if "chunk_top_k" in flat:
             if flat.get("limit_counts") != "chunks":
                 raise ValueError('chunk_top_k needs limit_counts = "chunks"; this recipe counts items: use limit')
             flat["limit"] = flat.pop("chunk_top_k")
         return flat
 
-    @field_validator("methods", "steps")
+    @field_validator("methods", "beside", "steps", "walk")
     @classmethod
     def _check_names(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        valid = list(METHODS if info.field_name == "methods" else STEPS)
+        valid = _VALID[str(info.field_name)]
+        if info.field_name == "walk" and names == ("none",):
+            return ()
         for name in names:
             if name not in valid:
-                raise ValueError(f"unknown value '{name}'{_nearest(name, valid)}; one of {', '.join(valid)}")
+                raise ValueError(f"unknown value '{name}'{nearest(name, valid)}; one of {', '.join(valid)}")
+        if len(set(names)) != len(names):
+            raise ValueError(f"a {str(info.field_name).removesuffix('s')} is named twice")
         return names
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:
-        if len(set(self.methods)) != len(self.methods):
-            raise ValueError("a method is named twice")
-        if not self.methods and (self.steps or self.rerank != "none"):
+        if not self.methods and (self.steps or self.walk or self.rerank != "none"):
             raise ValueError("steps need at least one method")
+        for name in self.beside:
+            if name not in self.methods:
+                raise ValueError(f"beside names '{name}', which is not among the methods")
+        if self.methods and set(self.methods) == set(self.beside):
+            raise ValueError("every method is beside; at least one must be fused")
         return self
 
     def varied(self, changes: Mapping[str, Any]) -> Recipe:
@@ -123,7 +155,7 @@ def load(name_or_file: str) -> Recipe:
         if name_or_file == recipe.name or name_or_file in recipe.aliases:
             return recipe
     names = [n for r in recipes.values() for n in (r.name, *r.aliases)]
-    raise RecipeError(f"unknown recipe '{name_or_file}'{_nearest(name_or_file, names)}; `ekr recipes` lists them")
+    raise RecipeError(f"unknown recipe '{name_or_file}'{nearest(name_or_file, names)}; `ekr recipes` lists them")
 
 
 def load_file(path: Path) -> Recipe:
@@ -188,16 +220,17 @@ def _explain(detail: Mapping[str, Any], where: str, lines: Mapping[str, int]) ->
     key = str(detail["loc"][0]) if detail["loc"] else ""
     place = f"{where}:{lines[key]}" if key in lines else where
     if detail["type"] == "extra_forbidden":
-        return f"{place}: unknown key '{key}'{_nearest(key, keys())}"
+        return f"{place}: unknown key '{key}'{nearest(key, keys())}"
     if detail["type"] == "literal_error":
         valid = re.findall(r"'([^']+)'", str(detail["ctx"]["expected"]))
-        near = _nearest(str(detail["input"]), valid)
+        near = nearest(str(detail["input"]), valid)
         return f"{place}: {key}: unknown value '{detail['input']}'{near}; one of {', '.join(valid)}"
     message = str(detail["msg"]).removeprefix("Value error, ")
     return f"{place}: {key}: {message}" if key else f"{place}: {message}"
 
 
-def _nearest(word: str, valid: list[str]) -> str:
+def nearest(word: str, valid: Sequence[str]) -> str:
+    """`; did you mean 'x'?`, or nothing when no valid name is near."""
     close = difflib.get_close_matches(word, valid, n=1, cutoff=0.5)
     if not close:
         close = [v for v in valid if v.lower() == word.lower()][:1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,24 @@ class ParentText:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage that supports an entity or a relation: where it is."""
+
+    chunk_id: str
+    document: str
+    document_id: str
+    page_start: int | None
+    page_end: int | None
+    heading: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
-    """One ranked item. Fields that its type does not have are None."""
+    """One ranked item. Fields that its type does not have are None.
+
+    `rank` counts from 1 over all items, or over those of the same type where the recipe's limit counts chunks.
+    `label` is the first of an entity's `labels`.
+    """
 
     type: str
     id: str
@@ -34,6 +50,38 @@ class Item:
     heading: str | None = None
     text: str | None = None
     parent: ParentText | None = None
+    name: str | None = None
+    label: str | None = None
+    labels: tuple[str, ...] | None = None
+    source: str | None = None
+    target: str | None = None
+    relation_type: str | None = None
+    description: str | None = None
+    evidence: tuple[Evidence, ...] | None = None
+    title: str | None = None
+    summary: str | None = None
+
+    def __str__(self) -> str:
+        """What names the item to a person, in one line."""
+        if self.type == "chunk":
+            return f"{self.document}: {self.text}"
+        if self.type == "relation":
+            return f"{self.source} – {self.relation_type} – {self.target}"
+        return self.name or self.title or self.id
+
+    def to_json(self) -> dict[str, Any]:
+        """The object in `items`: the fields that every item has, then those of its type."""
+        return {name: _plain(getattr(self, name)) for name in (*_EVERY_ITEM, *_OF_TYPE.get(self.type, ()))}
+
+
+_EVERY_ITEM = (
+    "type", "id", "rank", "score", "document", "document_id", "page_start", "page_end", "heading", "text", "parent",
+)  # fmt: skip
+_OF_TYPE: Mapping[str, tuple[str, ...]] = {
+    "entity": ("name", "label", "labels", "description", "evidence"),
+    "relation": ("source", "target", "relation_type", "description", "evidence"),
+    "community": ("title", "summary"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +129,15 @@ class Result:
             "grounded": self.grounded,
             "refused": self.refused,
             "references": [_plain(reference) for reference in self.references],
-            "items": [_plain(item) for item in self.items],
+            "items": [item.to_json() for item in self.items],
             "degraded": self.degraded,
             "trace": self.trace.data(),
             "timings": {stage: round(seconds, 6) for stage, seconds in self.trace.timings.items()},
         }
 
 
-def _plain(row: Any) -> dict[str, Any]:
-    fields: Mapping[str, Any] = {name: getattr(row, name) for name in row.__dataclass_fields__}
-    return {name: _plain(value) if isinstance(value, ParentText) else value for name, value in fields.items()}
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    fields: Iterable[str] | None = getattr(value, "__dataclass_fields__", None)
+    return value if fields is None else {name: _plain(getattr(value, name)) for name in fields}

@@ -42,6 +42,13 @@ def test_names_and_aliases_match_case_sensitively() -> None:
         ('name = "x"\nlimit = 0', "r.toml:2: limit: "),
         ('name = "x"\nmethods = ["chunk", "chunk"]', "named twice"),
         ('name = "x"\nrerank = "cross_encoder"', "steps need at least one method"),
+        (
+            'name = "x"\nmethods = ["chunk"]\nwalk = "breadthfirst"',
+            "r.toml:3: walk: unknown value 'breadthfirst'; did you mean 'breadth_first'",
+        ),
+        ('name = "x"\nmethods = ["chunk"]\nbeside = ["local"]', "beside names 'local'"),
+        ('name = "x"\nmethods = ["chunk"]\nbeside = ["chunk"]', "at least one must be fused"),
+        ('name = "x"\nmethods = ["chunk"]\n[values]\nkeywords = "llmm"', "keywords: unknown value 'llmm'; did you"),
         ('name = "x"\n[values]\nlimit = 3', "limit does not belong in"),
         ('name = "x"\nchunk_top_k = 3', "this recipe counts items: use limit"),
         ("name =", "r.toml: not valid TOML"),
@@ -86,3 +93,48 @@ def test_no_text_crashes_the_parser(text: str) -> None:
         recipes.parse(text, "r.toml")
     except RecipeError as error:
         assert "r.toml" in str(error)
+
+
+TABLE = {
+    "entity": ("ENTITY", ["entity"], [], [], "none", 10),
+    "chunk": ("CHUNK", ["chunk"], [], [], "none", 10),
+    "entity_chunk": ("HYBRID", ["entity", "chunk"], [], [], "none", 10),
+    "hybrid_reranked": ("HYBRID_RERANKED", ["entity", "chunk"], ["communities"], [], "cross_encoder", 10),
+    "graph_expand": ("GRAPH_EXPAND", ["entity"], ["communities"], ["breadth_first"], "none", 20),
+    "thematic": ("THEMATIC", ["community"], [], [], "none", 5),
+    "naive": (None, ["chunk"], [], [], "cross_encoder", 20),
+    "local": (None, ["local"], [], [], "cross_encoder", 20),
+    "global": (None, ["global"], [], [], "cross_encoder", 20),
+    "hybrid": (None, ["local", "global"], [], [], "cross_encoder", 20),
+    "mix": (None, ["local", "global", "chunk"], [], [], "cross_encoder", 20),
+    "hybrid_mix": (None, ["chunk", "bm25", "local", "global"], ["neighbours"], [], "cross_encoder", 20),
+    "bypass": (None, [], [], [], "none", None),
+    "multihop": (None, ["chunk", "bm25", "entity"], [], ["links", "pagerank"], "cross_encoder", 20),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_built_in_recipes_are_those_of_the_specifications(name: str) -> None:
+    alias, methods, steps, walk, rerank, limit = TABLE[name]
+    recipe = recipes.load(alias or name)
+    assert recipe.name == name
+    assert list(recipe.methods) == methods
+    assert list(recipe.steps) == steps
+    assert list(recipe.walk) == walk
+    assert recipe.rerank == rerank
+    assert limit in (None, recipe.limit)
+    # The second specification's modes count passages, the first one's recipes count items.
+    assert (recipe.limit_counts == "chunks") == (limit is not None and rerank != "none" and alias is None)
+
+
+def test_upper_case_hybrid_and_hybrid_are_two_recipes() -> None:
+    assert recipes.load("HYBRID").name == "entity_chunk"
+    assert recipes.load("hybrid").methods == ("local", "global")
+
+
+@pytest.mark.parametrize(
+    ("walk", "expected"),
+    [("none", ()), ("links", ("links",)), (["links", "pagerank"], ("links", "pagerank")), ([], ())],
+)
+def test_a_walk_is_a_name_or_a_list_of_names(walk: object, expected: tuple[str, ...]) -> None:
+    assert recipes.validate({"name": "x", "methods": ["chunk"], "walk": walk}, "x").walk == expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,10 +23,18 @@ def ingest(
         typer.Option(help="Glob of files to leave out; may be repeated.", show_default=False),
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose files are gone.")] = False,
-    jobs: Annotated[int, typer.Option(min=1, max=64, help="Processes that read files.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, max=64, help="Processes that read files and find entities.")] = 1,
     meta: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="A property for every document; may be repeated.", show_default=False),
+    ] = None,
+    extractor: Annotated[
+        Literal["nlp", "llm", "none"] | None,
+        typer.Option(
+            help="How entities and relations are found: rules, the generator, or not at all. "
+            "Default: as the store was made; rules for a new one.",
+            show_default=False,
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and report, write nothing.")] = False,
     json_: JsonOption = False,
@@ -46,6 +54,7 @@ def ingest(
         jobs=jobs,
         metadata=parse_pairs(meta or [], "--meta"),
         dry_run=dry_run,
+        extractor=extractor,
     )
     with open_engine(store) as engine, _Bar(hidden=quiet) as bar:
         report = engine.ingest(*paths, options=options, on_progress=bar.show)
@@ -84,6 +93,8 @@ class _Bar:
 
     def show(self, at: IngestProgress) -> None:
         name = console.one_line(at.document, 40)
+        if at.stage != "reading":
+            name = f"{at.stage} {name}".strip()
         self.progress.update(self.task, completed=at.files_done, total=at.files, description=name)
 
 
@@ -101,6 +112,8 @@ def _print(report: IngestReport) -> None:
     out.print(console.plain(f"Documents: {', '.join(parts)}; {report.chunks} chunks {done} new."))
     for reason, count in report.to_json()["skipped_by_reason"].items():
         out.print(console.plain(f"  skipped, {reason}: {count}"))
+    for note in report.notes:
+        out.print(console.plain(f"  {note}"))
     for warning in report.warnings:
         out.print(console.plain(f"  {warning.document}: {warning.reason}"))
     if not report.dry_run:

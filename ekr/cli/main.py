@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ekr.cli import bench, console, documents, ingest, models, query, recipes
+from ekr.cli import bench, console, documents, graph, ingest, models, query, recipes
 from ekr.cli.options import QuietOption, VerboseOption
 from ekr.errors import EkrError
 
@@ -28,6 +28,7 @@ app.command("show")(documents.show)
 app.command("status")(documents.status)
 app.command("delete")(documents.delete)
 app.add_typer(recipes.app, name="recipes")
+app.add_typer(graph.app, name="graph")
 app.add_typer(models.app, name="models")
 app.add_typer(bench.app, name="bench")
 

@@ -10,8 +10,9 @@ import typer
 
 from ekr import recipes
 from ekr.cli import console
+from ekr.cli.explaining import print_explanation, traced_items
 from ekr.cli.options import JsonOption, QuietOption, StoreOption, VerboseOption, open_engine, parse_pairs
-from ekr.cli.rendering import Stream, print_explanation, print_result
+from ekr.cli.rendering import Stream, print_result
 from ekr.errors import EkrError, UsageError
 from ekr.retrieval.filters import Filters
 
@@ -50,6 +51,14 @@ def query(
             show_default=False,
         ),
     ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(help="Find only entities with this label; may be repeated.", show_default=False),
+    ] = None,
+    relation: Annotated[
+        list[str] | None,
+        typer.Option(help="Walk only along relations of this type; may be repeated.", show_default=False),
+    ] = None,
     context_only: Annotated[bool, typer.Option("--context-only", help="Stop before the answer.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each list, the fusion arithmetic and each step.")
@@ -74,7 +83,9 @@ def query(
     changes: dict[str, Any] = {k: recipes.parse_value(v) for k, v in parse_pairs(set_ or [], "--set").items()}
     if limit is not None:
         changes["limit"] = limit
-    filters = Filters(tuple(document or ()), parse_pairs(where or [], "--where"))
+    filters = Filters(
+        tuple(document or ()), parse_pairs(where or [], "--where"), tuple(label or ()), tuple(relation or ())
+    )
     with open_engine(store, seed=seed, generator=generator, reranker=reranker) as engine:
         chosen = engine.recipe(recipe, changes)
 
@@ -103,7 +114,7 @@ def _answer_for_people(
     with Stream(enabled=not no_stream) as stream:
         result = ask(question, stream.add if stream.enabled else None)
     if explain:
-        print_explanation(result, recipe)
+        print_explanation(result, recipe, engine.name_items(traced_items(result)))
     print_result(result, quiet)
 
 

@@ -34,10 +34,33 @@ def list_(json_: JsonOption = False) -> None:
         table.add_column(name, overflow="fold")
     for recipe in known:
         names = " ".join((recipe.name, *recipe.aliases))
-        steps = [*recipe.steps, *([] if recipe.rerank == "none" else [f"{recipe.rerank} re-rank"])]
-        cells = (names, ", ".join(recipe.methods), ", ".join(steps), str(recipe.limit), recipe.summary)
+        cells = (names, _methods(recipe), _steps(recipe), _limit(recipe), recipe.summary)
         table.add_row(*(console.plain(cell or "–") for cell in cells))
     console.out().print(table)
+    console.talk("Names match case-sensitively: HYBRID is entities and passages, hybrid is the graph alone.")
+
+
+def _methods(recipe: recipes.Recipe) -> str:
+    fused = ", ".join(name for name in recipe.methods if name not in recipe.beside)
+    return f"{fused}; beside: {', '.join(recipe.beside)}" if recipe.beside else fused
+
+
+def _steps(recipe: recipes.Recipe) -> str:
+    """The steps in the order in which they run."""
+    steps = [name for name in recipe.steps if name == "neighbours"]
+    steps += [f"walk: {name}" for name in recipe.walk]
+    steps += [name for name in recipe.steps if name != "neighbours"]
+    if recipe.rerank != "none":
+        steps.append(recipe.rerank.replace("_", " "))
+    if recipe.rerank == "cross_encoder" and recipe.relink:
+        steps.append("links again")
+    return ", ".join(steps)
+
+
+def _limit(recipe: recipes.Recipe) -> str:
+    if not recipe.methods:
+        return ""
+    return f"{recipe.limit} chunks" if recipe.limit_counts == "chunks" else str(recipe.limit)
 
 
 @app.command("show")

@@ -1,7 +1,8 @@
-"""A query's result for people: the answer as it streams, the reference table, the explanation."""
+"""A query's result for people: the answer as it streams, the tables of references and items."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -11,11 +12,10 @@ from rich.text import Text
 from ekr.cli import console
 
 if TYPE_CHECKING:
-    from ekr.recipes import Recipe
     from ekr.results import Item, Reference, Result
 
 SNIPPET_CHARACTERS = 160
-EXPLAINED_HITS = 10
+MOST_FACTS = 10
 
 
 class Stream:
@@ -89,14 +89,31 @@ def _references(references: list[Reference]) -> Table:
 
 
 def _items(items: tuple[Item, ...]) -> Table:
+    typed = any(item.type != "chunk" for item in items)
     table = Table(box=None, pad_edge=False)
-    for name in ("rank", "document", "pages", "heading", "snippet"):
+    for name in ("rank", *(["type"] if typed else []), "document", "pages", "heading", "snippet"):
         table.add_column(name, overflow="fold")
+    shown: Counter[str] = Counter()
     for item in items:
-        place = (item.document or "–", pages(item.page_start, item.page_end), _last(item.heading))
-        cells = (str(item.rank), *place, _snippet(item.text or ""))
-        table.add_row(*(console.plain(cell) for cell in cells))
+        shown[item.type] += 1
+        # Entities and relations by the dozen are for --json; a person wants the best.
+        if item.type == "chunk" or shown[item.type] <= MOST_FACTS:
+            cells = (str(item.rank), *([item.type] if typed else []), *_cells(item))
+            table.add_row(*(console.plain(cell) for cell in cells))
     return table
+
+
+def _cells(item: Item) -> tuple[str, str, str, str]:
+    """Document, pages, heading and snippet: of the passage, or of the first one behind an entity or relation."""
+    place = item.evidence[0] if item.evidence else item
+    where = (place.document or "–", pages(place.page_start, place.page_end), _last(place.heading))
+    if item.type == "chunk":
+        return *where, _snippet(item.text or "")
+    if item.type == "entity":
+        return *where, _snippet(f"{item.name} ({item.label}): {item.description}")
+    if item.type == "relation":
+        return *where, _snippet(f"{item}: {item.description}")
+    return *where, _snippet(f"{item}: {item.summary or ''}")
 
 
 def _last(heading: str | None) -> str:
@@ -106,35 +123,3 @@ def _last(heading: str | None) -> str:
 
 def _snippet(text: str) -> str:
     return console.one_line(text, SNIPPET_CHARACTERS)
-
-
-def print_explanation(result: Result, recipe: Recipe) -> None:
-    """Each method's list, the fusion arithmetic, each step before and after, timings; to stdout."""
-    out = console.out()
-    names = {f"{i.type}:{i.id}": f"{i.document} {console.one_line(i.text or '', 40)}" for i in result.items}
-    for ranked in result.trace.lists:
-        out.print(console.plain(f"{ranked['method']}: {ranked['found']} found", style="bold"))
-        out.print(_rows([(h["rank"], f"{h['type']}:{h['id']}", h["score"], names) for h in ranked["hits"]]))
-    if result.trace.fusion:
-        out.print(console.plain(f"fusion, rrf_k = {recipe.rrf_k}", style="bold"))
-        for row in result.trace.fusion[:EXPLAINED_HITS]:
-            key = f"{row['type']}:{row['id']}"
-            out.print(
-                console.plain(f"{row['rank']:>4}  {row['score']:.6f} = {row['arithmetic']}  {names.get(key, key)}")
-            )
-    for step in result.trace.steps:
-        out.print(
-            console.plain(f"{step['step']}: {len(step['before'])} before, {len(step['after'])} after", style="bold")
-        )
-        before = {key: rank for rank, key in enumerate(step["before"], start=1)}
-        for rank, key in enumerate(step["after"][:EXPLAINED_HITS], start=1):
-            was = before.get(key)
-            out.print(console.plain(f"{rank:>4}  {'new' if was is None else f'was {was}':>8}  {names.get(key, key)}"))
-    timings = ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in result.trace.timings.items())
-    out.print(console.plain(f"timings: {timings}", style="bold"))
-    out.print()
-
-
-def _rows(rows: list[tuple[int, str, float, dict[str, str]]]) -> Text:
-    lines = [f"{rank:>4}  {score:.4f}  {names.get(key, key)}" for rank, key, score, names in rows[:EXPLAINED_HITS]]
-    return console.plain("\n".join(lines))

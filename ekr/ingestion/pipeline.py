@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ekr.errors import ReadError, StoreEmpty
+from ekr.ingestion import graph
+from ekr.ingestion.extracting import Extracting, ExtractorKind, LlmExtraction, NlpExtraction, choose, kind_of
 from ekr.ingestion.prepare import FileTask, Known, Prepared, Unchanged, document_key, holds_records, prepare
 from ekr.ingestion.report import IngestReport, Problem
 from ekr.ingestion.workers import prepare_all
@@ -17,7 +20,7 @@ from ekr.store.records import PreparedDocument
 if TYPE_CHECKING:
     from ekr.chunking import ChunkSettings
     from ekr.config import Settings
-    from ekr.models.base import Embedder, Tokenizer
+    from ekr.models.base import Embedder, Generator, Tokenizer
     from ekr.reading.document import MetadataValue
     from ekr.reading.files import Discovery
     from ekr.store import Manifest, Store, Writer
@@ -28,7 +31,7 @@ EMBED_BATCH_CHUNKS = 1024
 
 @dataclass(frozen=True, slots=True)
 class IngestOptions:
-    """What the caller asks of an ingest."""
+    """What the caller asks of an ingest. Without an `extractor` it is the store's own, `nlp` for a new one."""
 
     exclude: Sequence[str] = ()
     prune: bool = False
@@ -36,16 +39,21 @@ class IngestOptions:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     dry_run: bool = False
     wait_seconds: float = 10.0
+    extractor: ExtractorKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is: files done of all, chunks written, the document just done."""
+    """How far an ingest is: files done of all, chunks written, the document just done.
+
+    In the stage "extracting" the first two count chunks; "graph" is resolution.
+    """
 
     files_done: int
     files: int
     chunks: int
     document: str
+    stage: Literal["reading", "extracting", "graph"] = "reading"
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,7 @@ class Indexer:
     manifest: Callable[[], Manifest]
     tokenizer: Callable[[], Tokenizer]
     embedder: Callable[[], Embedder]
+    generator: Callable[[], Generator]
     chunking: ChunkSettings
     settings: Settings
 
@@ -80,8 +89,14 @@ def ingest(
     if options.dry_run:
         _plan(indexer, found, options, report)
     elif found.files or options.prune:
-        with indexer.store.writer(indexer.manifest(), wait_seconds=options.wait_seconds) as writer:
-            _Run(indexer, writer, options, report, on_progress).run(found, arguments)
+        before = _stored_extractor(indexer.store)
+        extraction = choose(options.extractor or kind_of(before), indexer.settings, indexer.generator)
+        manifest = replace(indexer.manifest(), extractor=extraction.name if extraction else "none")
+        with indexer.store.writer(manifest, wait_seconds=options.wait_seconds) as writer, ExitStack() as stack:
+            extracting = stack.enter_context(Extracting(extraction, writer, options.jobs)) if extraction else None
+            _Run(indexer, writer, options, report, on_progress, extracting).run(found, arguments)
+        if before and before != manifest.extractor:
+            report.notes.append(f"the graph is now that of the extractor {manifest.extractor}; it was {before}'s")
     report.timings["total"] = time.perf_counter() - started
     return report
 
@@ -96,9 +111,11 @@ class _Run:
         options: IngestOptions,
         report: IngestReport,
         on_progress: Callable[[Progress], None] | None,
+        extracting: Extracting | None,
     ) -> None:
         self.indexer, self.writer, self.options, self.report = indexer, writer, options, report
         self.on_progress = on_progress
+        self.extracting = extracting
         self.stored = _stored(indexer.store)
         self.known = _known(self.stored)
         self.waiting: list[PreparedDocument] = []
@@ -123,6 +140,7 @@ class _Run:
         self._write()
         if self.options.prune:
             self._prune(found, arguments)
+        self._update_graph()
         if self.unpublished:
             self._publish()
 
@@ -141,6 +159,9 @@ class _Run:
     def _write(self) -> None:
         if not self.waiting:
             return
+        # A generator takes minutes a document: what is read goes into the store first, to be found in the meantime.
+        by_rules = self.extracting is not None and isinstance(self.extracting.extraction, NlpExtraction)
+        started = self.extracting.start(self.waiting) if self.extracting and by_rules else None
         texts = [embedded_text(document.record.title, c) for document in self.waiting for c in document.chunks]
         with _timed(self.report, "embed"):
             vectors = self.indexer.embedder().embed_passages(texts)
@@ -151,10 +172,37 @@ class _Run:
                 self.writer.put(document, vectors[start:end])
                 start = end
                 self._record(document)
-        self.waiting.clear()
+        if started is not None:
+            with _timed(self.report, "extract"):
+                for document in started.store(self.writer):
+                    self._found_nothing(document)
+        self.waiting = []
         self.unpublished = True
         if self.writer.checkpoint_due():
             self._publish()
+
+    def _update_graph(self) -> None:
+        if self.extracting is None:
+            self.unpublished |= graph.drop(self.writer)
+            return
+        if isinstance(self.extracting.extraction, LlmExtraction) and self.unpublished:
+            self._publish()
+        with _timed(self.report, "extract"):
+            late = graph.extract_missing(self.writer, self.extracting, self._found_nothing, self._extracted)
+        self.report.notes.extend(self.extracting.notes())
+        extraction = self.extracting.extraction
+        generator = extraction.generator if isinstance(extraction, LlmExtraction) else None
+        if self.on_progress:
+            self.on_progress(Progress(0, 1, self.report.chunks, "", "graph"))
+        changed = graph.resolve(self.writer, self.indexer.embedder, generator, self.report.timings)
+        self.unpublished |= changed or late > 0
+
+    def _extracted(self, done: int, of: int, document: str) -> None:
+        if self.on_progress:
+            self.on_progress(Progress(done, of, self.report.chunks, document, "extracting"))
+
+    def _found_nothing(self, document: PreparedDocument) -> None:
+        self.report.warnings.append(Problem(document.record.display, "no entity was found in it"))
 
     def _record(self, document: PreparedDocument) -> None:
         record = document.record
@@ -183,6 +231,15 @@ class _Run:
         with _timed(self.report, "publish"):
             self.report.generation = self.writer.publish()
         self.unpublished = False
+
+
+def _stored_extractor(store: Store) -> str:
+    """The extractor in the store's manifest; empty for an empty store and one that never had any."""
+    try:
+        with store.snapshot() as snapshot:
+            return snapshot.manifest.extractor
+    except StoreEmpty:
+        return ""
 
 
 def embedded_text(title: str, chunk: ChunkRecord) -> str:

@@ -26,6 +26,7 @@ class IngestReport:
     failed: list[Problem] = field(default_factory=list)
     skipped: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     chunks: int = 0
     generation: int | None = None
     dry_run: bool = False
@@ -42,6 +43,7 @@ class IngestReport:
             "skipped": _plain(self.skipped),
             "skipped_by_reason": dict(sorted(Counter(p.reason for p in self.skipped).items())),
             "warnings": _plain(self.warnings),
+            "notes": self.notes,
             "documents": {"added": self.added, "updated": self.updated, "removed": self.removed},
             "chunks": self.chunks,
             "generation": self.generation,

@@ -7,10 +7,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ekr.retrieval.fusion import Fused
 from ekr.retrieval.hits import RankedList
+
+if TYPE_CHECKING:
+    from ekr.extraction.keywords import Keywords
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +59,14 @@ class Trace:
     def note(self, text: str) -> None:
         """Records something that a person should know and that is no failure."""
         self.notes.append(text)
+
+    def add_keywords(self, question: str, keywords: Keywords) -> None:
+        """Records the keywords of a question, or of a part of it."""
+        found = {
+            "question": question, "high": list(keywords.high), "low": list(keywords.low), "by": keywords.by,
+            "fallback": keywords.fallback,
+        }  # fmt: skip
+        self.extra.setdefault("keywords", []).append(found)
 
     def add_list(self, ranked: RankedList) -> None:
         """Records a method's list."""

@@ -12,6 +12,8 @@ import duckdb
 from ekr.errors import StoreEmpty, StoreError
 from ekr.store.bm25 import Bm25Reader
 from ekr.store.generations import BM25, VECTORS
+from ekr.store.graph_check import check_graph, embedded
+from ekr.store.schema import VECTORS_OF
 from ekr.store.snapshot import Snapshot
 from ekr.store.store import Store
 from ekr.store.vectors import VectorReader
@@ -53,8 +55,10 @@ def _findings(snapshot: Snapshot) -> Iterator[Finding]:
     try:
         with snapshot.connection.cursor() as cursor:
             yield from _check_rows(cursor)
+            yield from (Finding("duckdb", message, "none") for message in check_graph(cursor))
             chunks = _pairs(cursor, "chunks")
             parents = _pairs(cursor, "parents")
+            of_graph = {kind: embedded(cursor, kind) for kind in VECTORS_OF if kind != "chunks"}
         yield from _check_texts(snapshot)
     except (duckdb.Error, StoreError) as error:
         yield Finding("duckdb", str(error).splitlines()[0], "none")
@@ -62,7 +66,8 @@ def _findings(snapshot: Snapshot) -> Iterator[Finding]:
     embedder = snapshot.manifest.embedder
     try:
         vectors = VectorReader(snapshot.directory / VECTORS, embedder.dimension, embedder.name)
-        yield from _compare("lancedb", "vectors", "chunks", chunks, vectors.rows("chunks"), "vectors")
+        for kind, expected in {"chunks": chunks, **of_graph}.items():
+            yield from _compare("lancedb", "vectors", kind, expected, vectors.rows(kind), "vectors")
     except StoreError as error:
         yield Finding("lancedb", str(error), "vectors")
     postings = Bm25Reader(snapshot.directory / BM25)

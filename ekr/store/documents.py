@@ -25,14 +25,14 @@ _MIN_PREFIX = 6
 
 def insert_documents(connection: duckdb.DuckDBPyConnection, documents: Sequence[PreparedDocument]) -> None:
     """Add documents whose ids are not in the tables."""
-    _insert(connection, "documents", [_document_row(document.record) for document in documents])
-    _insert(
+    insert_rows(connection, "documents", [_document_row(document.record) for document in documents])
+    insert_rows(
         connection,
         "pages",
         [(d.record.id, number, text) for d in documents for number, text in enumerate(d.pages, start=1)],
     )
-    _insert(connection, "parents", [_parent_row(parent) for d in documents for parent in d.parents])
-    _insert(connection, "chunks", [_chunk_row(chunk) for d in documents for chunk in d.chunks])
+    insert_rows(connection, "parents", [_parent_row(parent) for d in documents for parent in d.parents])
+    insert_rows(connection, "chunks", [_chunk_row(chunk) for d in documents for chunk in d.chunks])
 
 
 def delete_documents(connection: duckdb.DuckDBPyConnection, document_ids: Sequence[str]) -> int:
@@ -225,7 +225,7 @@ def _chunk_row(chunk: ChunkRecord) -> tuple[Any, ...]:
     )
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Add rows by way of Arrow: DuckDB's own executemany takes about a millisecond a row."""
     if not rows:
         return

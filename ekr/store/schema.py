@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS model_calls (
 """
 
 COUNTED = ("documents", "chunks", "entities", "relations", "communities")
+VECTORS_OF = ("chunks", "entities", "relations", "reports")
 
 
 class StorePart(Protocol):
@@ -91,6 +92,16 @@ def counts(cursor: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Rows of each counted table; 0 for a table that no module has made."""
     present = tables_of(cursor)
     return {name: _count(cursor, name) if name in present else 0 for name in COUNTED}
+
+
+def expected_vectors(cursor: duckdb.DuckDBPyConnection, table: str) -> int:
+    """Vectors that there must be of a kind: one a chunk, and one a text of the graph that was embedded."""
+    if table == "chunks":
+        return counts(cursor)["chunks"]
+    if "graph_vectors" not in tables_of(cursor):
+        return 0
+    row = cursor.execute("SELECT count(*) FROM graph_vectors WHERE kind = ?", [table]).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _count(cursor: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -24,10 +24,10 @@ from ekr.store.records import ChunkRecord, DocumentRecord, ParentRecord
 
 if TYPE_CHECKING:
     from ekr.store.bm25 import Bm25Reader
+    from ekr.store.graph_reader import GraphReader
     from ekr.store.vectors import VectorReader
 
 T = TypeVar("T")
-_COUNTED_AS = {"chunks": "chunks", "entities": "entities", "relations": "relations", "reports": "communities"}
 
 
 class Snapshot:
@@ -63,6 +63,13 @@ class Snapshot:
             if self._connection is None:
                 self._connection = schema.connect(self._pinned.directory / GRAPH, read_only=True)
             return self._connection
+
+    @functools.cached_property
+    def graph(self) -> GraphReader:
+        """The entities, relations, definition links and communities."""
+        from ekr.store.graph_reader import GraphReader
+
+        return GraphReader(self._read)
 
     def counts(self) -> dict[str, int]:
         """Rows by kind: documents, chunks, entities, relations, communities."""
@@ -148,10 +155,11 @@ class Snapshot:
         `table` is chunks, entities, relations or reports. Raises StoreError for a wrong dimension, for
         damaged files, and for a table that is missing although there is something to find in it.
         """
-        if table not in _COUNTED_AS:
-            raise StoreError(f"no vectors of {table!r}; there are {', '.join(_COUNTED_AS)}")
+        if table not in schema.VECTORS_OF:
+            raise StoreError(f"no vectors of {table!r}; there are {', '.join(schema.VECTORS_OF)}")
         found = self._vector_reader().search(table, vector, limit, documents, ids)
-        if not found and limit > 0 and documents is None and ids is None and self.counts()[_COUNTED_AS[table]]:
+        unfiltered = limit > 0 and documents is None and ids is None
+        if not found and unfiltered and self._read(lambda cursor: schema.expected_vectors(cursor, table)):
             raise StoreError(f"the vectors of {table} are missing; run: ekr doctor --repair")
         return found
 

@@ -20,6 +20,7 @@ from ekr.store import documents as rows
 from ekr.store.building import Building
 from ekr.store.compaction import rebuild_bm25, rewrite
 from ekr.store.faults import told_as
+from ekr.store.graph_schema import GraphTables, forget_vectors
 from ekr.store.locks import HeldLock
 from ekr.store.manifest import Manifest, read_manifest, read_number, write_manifest, write_number
 from ekr.store.pending import Pending
@@ -53,7 +54,7 @@ class Writer:
         self.manifest = replace(manifest, analysers=analysis.settings())
         self._root = root
         self._lock = lock
-        self._parts = tuple(parts)
+        self._parts = (GraphTables(), *parts)
         self._base = generations.current(root)
         self._building: Building | None = None
         self._pending = Pending(manifest.embedder)
@@ -149,6 +150,20 @@ class Writer:
         with self._all_or_nothing():
             rows.cache_call(self.connection, kind, key, value, document_id)
 
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection | None]:
+        """The rows, with everything put so far, without beginning a generation; None for an empty store."""
+        self.flush()
+        with self._rows() as connection:
+            yield connection
+
+    @contextmanager
+    def changing(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The rows, with everything put so far, for a change by a part; if it fails, nothing more is published."""
+        self.flush()
+        with self._all_or_nothing():
+            yield self._begun().connection
+
     def rebuild_postings(self) -> None:
         """Make BM25 anew from the chunks and parents in DuckDB, as a repair."""
         self.flush()
@@ -237,6 +252,8 @@ class Writer:
                 connection = self._building.connection
                 for part in self._parts:
                     part.create(connection)
+                if self._new_vectors:
+                    forget_vectors(connection)
                 write_manifest(connection, self.manifest)
                 if self._new_postings:
                     rebuild_bm25(connection, self._building.directory / generations.BM25)

@@ -119,7 +119,10 @@ def test_filters_leave_only_what_they_allow(ekr: Ekr, notes_store: Path) -> None
     def documents(*filters: str) -> set[str]:
         done = ekr("query", "the engine", *filters, *RETRIEVE, "--json", "--store", notes_store)
         assert done.returncode == 0, done.stderr
-        return {item["document"] for item in json.loads(done.stdout)["items"]}
+        items = json.loads(done.stdout)["items"]
+        places = [item for item in items if item["type"] == "chunk"]
+        places += [place for item in items for place in item.get("evidence", [])]
+        return {place["document"] for place in places}
 
     assert documents("--document", "people/*") == {"people/lovelace.txt"}
     assert documents("--where", "period=victorian") == {"engines.md"}
@@ -168,3 +171,68 @@ def test_a_store_can_be_moved_and_lie_on_a_path_with_spaces_and_accents(
     shutil.copytree(notes_store, moved)
     done = ekr("query", "Bernoulli", *RETRIEVE, "--json", "--store", moved)
     assert json.loads(done.stdout)["items"][0]["document"] == "people/lovelace.txt"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "types"),
+    [
+        ("HYBRID", {"chunk", "entity"}),
+        ("GRAPH_EXPAND", {"entity", "relation", "community"}),
+        ("THEMATIC", {"community"}),
+        ("hybrid_mix", {"chunk", "entity", "relation"}),
+        ("multihop", {"chunk", "entity"}),
+    ],
+)
+def test_items_are_typed_and_fit_the_schema(ekr: Ekr, notes_store: Path, recipe: str, types: set[str]) -> None:
+    question = "Who worked with Charles Babbage on the Analytical Engine?"
+    done = ekr("query", question, "--recipe", recipe, *RETRIEVE, "--json", "--store", notes_store)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    jsonschema.validate(result, SCHEMA)
+    assert result["degraded"] == []
+    assert {item["type"] for item in result["items"]} == types
+
+
+def test_explain_of_a_graph_recipe_names_keywords_lists_and_steps(ekr: Ekr, notes_store: Path) -> None:
+    question = "Who worked with Charles Babbage?"
+    done = ekr("query", question, "--recipe", "hybrid_mix", *RETRIEVE, "--explain", "--store", notes_store)
+    for shown in (
+        "low-level Charles Babbage",
+        "local: ",
+        "(relation)",
+        "beside: ",
+        "neighbours: ",
+        "cut: ",
+        "timings:",
+    ):
+        assert shown in done.stdout
+    walked = ekr("query", question, "--recipe", "GRAPH_EXPAND", *RETRIEVE, "--explain", "--store", notes_store)
+    assert "walk breadth_first: " in walked.stdout
+    assert "communities: " in walked.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--label", "Person"), "recipe hybrid_mix can't use --label"),
+        (("--relation", "WORK_WITH"), "recipe hybrid_mix can't use --relation"),
+        (("--recipe", "ENTITY", "--label", "Persn"), "did you mean 'Person'?"),
+    ],
+)
+def test_a_filter_that_cannot_apply_is_one_line_and_exit_code_2(
+    ekr: Ekr, notes_store: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = ekr("query", "x", *arguments, "--context-only", "--json", "--store", notes_store)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_labels_leave_only_entities_that_have_one(ekr: Ekr, notes_store: Path) -> None:
+    done = ekr(
+        "query", "engines and people", "--recipe", "ENTITY", "--label", "person", "--context-only", "--json",
+        "--store", notes_store,
+    )  # fmt: skip
+    items = json.loads(done.stdout)["items"]
+    assert items
+    assert all("Person" in item["labels"] for item in items)

@@ -28,3 +28,14 @@ def test_check_names_the_line_and_the_nearest_valid_name(ekr: Ekr, tmp_path: Pat
     assert done.returncode == 2
     assert "bad.toml:2:" in done.stderr
     assert "did you mean 'chunk'" in done.stderr
+
+
+def test_the_table_shows_methods_steps_and_limit_and_tells_hybrid_from_hybrid(ekr: Ekr) -> None:
+    done = ekr("recipes", env={"COLUMNS": "200"})
+    lines = {line.split()[0]: line for line in done.stdout.splitlines() if line.strip()}
+    assert "chunk, bm25; beside: local, global" in lines["hybrid_mix"]
+    assert "20 chunks" in lines["hybrid_mix"]
+    assert "walk: breadth_first, communities" in lines["graph_expand"]
+    assert "HYBRID" in lines["entity_chunk"]
+    (line,) = done.stderr.splitlines()
+    assert "HYBRID is entities and passages, hybrid is the graph alone" in line

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ekr.retrieval.pool import Candidate
+from ekr import Engine, Recipe
+from ekr.retrieval.pool import Candidate, cut
 from ekr.retrieval.steps.rerank import blend
 
 
@@ -30,3 +34,24 @@ def test_a_half_and_half_blend_adds_the_reciprocal_ranks() -> None:
     scores = {c.id: c.score for c in blended}
     assert scores["1"] == 0.5 / 6 + 0.5 / 7
     assert scores["0"] == 0.5 / 8 + 0.5 / 6
+
+
+def test_reports_survive_a_re_rank_that_would_push_them_all_out() -> None:
+    pool = [*_items(12), *(Candidate("community", name, 1.0) for name in "wxyz")]
+    recipe = Recipe(name="r", methods=("chunk",), rerank="cross_encoder", limit=8, community_slots=3)
+    kept = cut(pool, recipe)
+    assert [c.id for c in kept] == ["0", "1", "2", "3", "4", "w", "x", "y"]
+
+
+@pytest.mark.models
+def test_a_real_re_rank_keeps_reports_and_orders_passages_and_entities_together(library_store: Path) -> None:
+    with Engine.open(library_store) as engine:
+        result = engine.retrieve("Who worked with Charles Babbage?", "HYBRID_RERANKED", limit=5)
+    assert result.degraded == []
+    assert len(result.items) == 5
+    kinds = [item.type for item in result.items]
+    assert 1 <= kinds.count("community") <= 3
+    assert set(kinds[-kinds.count("community") :]) == {"community"}
+    scored = set(result.trace.extra["rerank"]["scores"])
+    assert {item.id for item in result.items if item.type != "community"} <= scored
+    assert {"chunk", "entity"} <= {ranked["hits"][0]["type"] for ranked in result.trace.lists}

@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ekr.retrieval.methods import bm25, chunk
+from ekr.retrieval.methods import bm25, chunk, community, entity, global_, local
 
 if TYPE_CHECKING:
     from ekr.retrieval.hits import RankedList
     from ekr.retrieval.search import Search
 
-METHODS: Mapping[str, Callable[[Search], list[RankedList]]] = {"chunk": chunk.find, "bm25": bm25.find}
+METHODS: Mapping[str, Callable[[Search], list[RankedList]]] = {
+    "entity": entity.find,
+    "chunk": chunk.find,
+    "bm25": bm25.find,
+    "local": local.find,
+    "global": global_.find,
+    "community": community.find,
+}

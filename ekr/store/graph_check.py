@@ -1,0 +1,94 @@
+"""Cross-checks of the graph's tables, against each other and against the documents."""
+
+# ruff: noqa: S608 - the statements are put together from our own names; every value is bound
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+
+from ekr.store.schema import tables_of
+
+# (table, column, the table and column in which its values must be)
+_ORPHANS = (
+    ("extractions", "document_id", "documents", "id"),
+    ("extractions", "chunk_id", "chunks", "id"),
+    ("extracted", "document_id", "documents", "id"),
+    ("entity_names", "entity_id", "entities", "id"),
+    ("entity_chunks", "entity_id", "entities", "id"),
+    ("entity_chunks", "chunk_id", "chunks", "id"),
+    ("mentions", "entity_id", "entities", "id"),
+    ("mentions", "chunk_id", "chunks", "id"),
+    ("relations", "source_id", "entities", "id"),
+    ("relations", "target_id", "entities", "id"),
+    ("relation_evidence", "relation_id", "relations", "id"),
+    ("relation_evidence", "chunk_id", "chunks", "id"),
+    ("communities", "parent_id", "communities", "id"),
+    ("community_members", "community_id", "communities", "id"),
+    ("community_members", "entity_id", "entities", "id"),
+)
+_UNIQUE = (
+    ("extracted", "document_id"),
+    ("extractions", "chunk_id"),
+    ("entities", "id"),
+    ("entities", "key"),
+    ("relations", "id"),
+    ("communities", "id"),
+)
+_ENDS = {"chunk": "chunks", "parent": "parents", "entity": "entities"}
+_VECTORS_FOR = {"entities": "entities", "relations": "relations", "reports": "communities"}
+
+
+def check_graph(cursor: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    """One line for each thing that is wrong in the rows; none where the generation has no graph."""
+    if "graph_state" not in tables_of(cursor):
+        return
+    for table, column in _UNIQUE:
+        twice = _number(cursor, f"SELECT count({column}) - count(DISTINCT {column}) FROM {table}")
+        if twice:
+            yield f"{twice} values of {table}.{column} are in twice"
+    for table, column, owner, key in _ORPHANS:
+        lost = _number(cursor, f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT {key} FROM {owner})")
+        if lost:
+            yield f"{lost} rows of {table} whose {column} is not in {owner}"
+    for kind, owner in _ENDS.items():
+        for end in ("source", "target"):
+            condition = f"{end}_kind = '{kind}' AND {end}_id NOT IN (SELECT id FROM {owner})"
+            lost = _number(cursor, f"SELECT count(*) FROM links WHERE {condition}")
+            if lost:
+                yield f"{lost} links whose {end} is not in {owner}"
+    for kind, owner in _VECTORS_FOR.items():
+        condition = f"kind = '{kind}' AND id NOT IN (SELECT id FROM {owner})"
+        lost = _number(cursor, f"SELECT count(*) FROM graph_vectors WHERE {condition}")
+        if lost:
+            yield f"{lost} embedded {kind} that do not exist"
+    yield from _unsupported(cursor)
+
+
+def _unsupported(cursor: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    bare = _number(cursor, "SELECT count(*) FROM relations WHERE id NOT IN (SELECT relation_id FROM relation_evidence)")
+    if bare:
+        yield f"{bare} relations without evidence"
+    bare = _number(cursor, "SELECT count(*) FROM entities WHERE id NOT IN (SELECT entity_id FROM entity_chunks)")
+    if bare:
+        yield f"{bare} entities that no chunk mentions or defines"
+    small = _number(
+        cursor,
+        "SELECT count(*) FROM communities WHERE id NOT IN "
+        "(SELECT community_id FROM community_members GROUP BY community_id HAVING count(*) > 1)",
+    )
+    if small:
+        yield f"{small} communities of fewer than two members"
+
+
+def embedded(cursor: duckdb.DuckDBPyConnection, kind: str) -> list[tuple[str, str]]:
+    """(id, document id) of each entity, relation or report that must have a vector; the document id is empty."""
+    if "graph_vectors" not in tables_of(cursor):
+        return []
+    return cursor.execute("SELECT id, '' FROM graph_vectors WHERE kind = ?", [kind]).fetchall()
+
+
+def _number(cursor: duckdb.DuckDBPyConnection, query: str) -> int:
+    row = cursor.execute(query).fetchone()
+    return int(row[0]) if row else 0
