@@ -46,9 +46,10 @@ def headings_found(name: str) -> tuple[int, int, list[str]]:
         )
     for heading, page in rows:
         last = heading.split(" > ")[-1]
-        found = re.match(r"(article|annexe?)\s+(\w+)", last, re.IGNORECASE)
+        found = re.match(r"(article|annex)e?\s+(\w+)", last, re.IGNORECASE)
         if found:
-            first_page.setdefault(f"{found[1]} {found[2]}".lower(), page)
+            number = "1" if found[2].lower() == "premier" else found[2]
+            first_page.setdefault(f"{found[1]} {number}".lower(), page)
     missing = [title for title, page in expected.items() if first_page.get(title.lower()) != page]
     return len(expected) - len(missing), len(expected), missing
 
@@ -59,17 +60,18 @@ def misplaced_chunks(name: str) -> tuple[int, int]:
     pages = [_letters(page.get_textpage().get_text_bounded()) for page in pdf]
     with Engine.open(STORES / name) as engine:
         rows = engine.snapshot().connection.cursor().execute("SELECT text, page_start, page_end FROM chunks").fetchall()
-    wrong = 0
-    for text, first, last in rows:
-        found = "".join(pages[first - 1 : last])
-        # Running heads and foot notes may stand between two pages' words, so each line is looked for by itself.
-        wrong += any(_letters(piece) not in found for piece in _pieces(text))
-    return wrong, len(rows)
+    return sum(not _stands(_letters(text), pages[first - 1 : last]) for text, first, last in rows), len(rows)
 
 
-def _pieces(text: str) -> list[str]:
-    words = text.split()
-    return [" ".join(words[i : i + 4]) for i in range(0, max(1, len(words) - 3), 4)]
+def _stands(letters: str, pages: list[str]) -> bool:
+    # Running heads stand between the pages, so each page takes the longest beginning that it holds.
+    for page in pages:
+        low, high = 0, len(letters)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if letters[:middle] in page else (low, middle - 1)
+        letters = letters[low:]
+    return not letters
 
 
 def _letters(text: str) -> str:

@@ -86,13 +86,16 @@ def merged(first: Scored, second: Scored, limit: int) -> Scored:
 Supporters = tuple[Scored, Mapping[str, Sequence[str]]]
 
 
-def source_chunks(search: Search, supporters: Sequence[Supporters], limit: int) -> Scored:
+def source_chunks(
+    search: Search, supporters: Sequence[Supporters], limit: int, defining: Collection[str] = ()
+) -> Scored:
     """The passages behind ranked items, within the document filter.
 
     Each pair is a list of items, best first, and the passages of each. Passages are ordered by their best
-    supporting item, then by the number of items that support them, then as the best item lists them. The score
-    is 1 / rank of the best item.
+    supporting item, then those of `defining` first, then by the number of items that support them, then as the
+    best item lists them. The score is 1 / rank of the best item.
     """
+    defined_here = set(defining)
     best: dict[str, tuple[int, int]] = {}
     count: dict[str, int] = {}
     for items, chunks_of in supporters:
@@ -103,6 +106,6 @@ def source_chunks(search: Search, supporters: Sequence[Supporters], limit: int) 
     allowed = search.allowed_chunks(best)
     ordered = sorted(
         (chunk for chunk in best if chunk in allowed),
-        key=lambda chunk: (best[chunk][0], -count[chunk], best[chunk][1], chunk),
+        key=lambda chunk: (best[chunk][0], chunk not in defined_here, -count[chunk], best[chunk][1], chunk),
     )
     return [(chunk, 1.0 / best[chunk][0]) for chunk in ordered[:limit]]

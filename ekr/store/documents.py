@@ -90,6 +90,12 @@ def page_text(cursor: duckdb.DuckDBPyConnection, document_id: str, page: int) ->
     raise UsageError(f"page {page} is not in the document; it has pages 1 to {last[0]}")
 
 
+def characters_per_token(cursor: duckdb.DuckDBPyConnection) -> float:
+    """Mean over all chunks; 4 where there is none."""
+    row = cursor.execute("SELECT sum(length(text)), sum(tokens) FROM chunks").fetchone()
+    return float(row[0]) / float(row[1]) if row and row[1] else 4.0
+
+
 def document_text(cursor: duckdb.DuckDBPyConnection, document_id: str) -> str:
     """The whole text, its pages joined. Raises StoreError for an unknown document."""
     row = cursor.execute(

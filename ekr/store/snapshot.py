@@ -127,6 +127,11 @@ class Snapshot:
         """Documents per language."""
         return self._read(rows.languages)
 
+    @functools.cached_property
+    def characters_per_token(self) -> float:
+        """How many characters a token of the embedder takes in these documents: to estimate without a tokenizer."""
+        return self._read(rows.characters_per_token)
+
     def match_documents(self, globs: Sequence[str], where: Mapping[str, str]) -> set[str] | None:
         """Ids of documents that match one of the globs and every property; None when no filter is given.
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Where no keyword is a name of the graph, this many of the nearest entities stand for the question's own.
 _ANCHORS = 3
+_DEFINING_CHUNKS = 3
 _DAMPING = 0.85
 BY_RULE = "nlp"
 
@@ -43,12 +44,19 @@ def find(search: Search) -> list[RankedList]:
             (relations, search.relation_chunks.of(id_ for id_, _ in relations)),
         ],
         search.fetch,
+        _defining(search, anchors),
     )
     return [
         RankedList.of("local", "entity", entities),
         RankedList.of("local", "relation", relations),
         RankedList.of("local", "chunk", chunks),
     ]
+
+
+def _defining(search: Search, anchors: Sequence[str]) -> set[str]:
+    # Of all passages that mention what is asked about, the one that says what it is helps most.
+    found = search.graph.defining_chunks(anchors)
+    return {chunk for chunks in found.values() for chunk in chunks[:_DEFINING_CHUNKS]}
 
 
 def _meant(search: Search, keywords: Keywords) -> list[tuple[str, ...]]:
