@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ekr.cypher import GraphSchema, run
+from ekr.errors import StoreError
 from ekr.extraction import names_in_question
 from ekr.extraction.records import stable_id
 from ekr.store import Store
@@ -169,6 +170,16 @@ def test_a_generation_from_before_the_graph_answers_with_nothing(store: Store) -
     filled(store, *NOTES)
     with store.snapshot() as snapshot:
         assert snapshot.counts()["entities"] == 5
+
+
+def test_a_graph_that_lost_a_table_is_an_error_and_not_an_empty_graph(notes: Store) -> None:
+    file = next(notes.path.glob("generations/*/graph.duckdb"))
+    with connect(file, read_only=False) as connection:
+        for view in ("kg_edges", "kg_nodes"):
+            connection.execute(f"DROP VIEW {view}")
+        connection.execute("DROP TABLE entity_chunks")
+    with notes.snapshot() as snapshot, pytest.raises(StoreError, match="ekr doctor"):
+        snapshot.graph.chunks_of_entities([BABBAGE_ID])
 
 
 def test_threads_share_one_reader(notes: Store) -> None:
