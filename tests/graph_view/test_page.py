@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 import shutil
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ekr.graph_view.graphml import graphml
+from ekr.graph_view.layout import layout
 from ekr.graph_view.network import Network
 from ekr.graph_view.page import page
 
@@ -73,11 +75,19 @@ def test_graphml_holds_any_text_but_what_xml_cannot(name: str) -> None:
     assert (first.text or "").startswith("x")
 
 
-def test_the_layout_is_the_same_each_time_and_stays_in_the_square() -> None:
-    first, second = (_data(page(network_of(120), "t"))["nodes"] for _ in range(2))
+def test_the_layout_is_the_same_each_time_and_gives_every_entity_room() -> None:
+    first, second = (layout(network_of(120)) for _ in range(2))
     assert first == second
-    assert all(0 <= node[axis] <= 1000 for node in first for axis in ("x", "y"))
-    assert len({(node["x"], node["y"]) for node in first}) > 100
+    assert len(set(first)) == 120
+
+
+def test_a_dense_core_is_spread_and_entities_without_a_link_stand_around_it() -> None:
+    star = [{"source": "n0", "target": f"n{n}"} for n in range(1, 40)]
+    places = layout(Network([_node(n, None) for n in range(60)], star, []))
+    distances = [math.dist(place, (0, 0)) for place in places]
+    linked, alone = distances[:40], distances[40:]
+    assert max(linked) < min(alone)
+    assert sorted(linked)[20] == pytest.approx(max(linked) / math.sqrt(2), rel=0.05)
 
 
 def test_a_network_without_entities_or_without_relations_is_a_page_too() -> None:
