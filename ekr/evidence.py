@@ -113,10 +113,13 @@ def answer(
     """
     from ekr.answering.answer import Options
     from ekr.answering.answer import answer as generate
+    from ekr.answering.refusal import Calibration
 
     with trace.timed("load_generator"):
         generator = models.generator()
     offered = sources(passages)
+    with trace.timed("calibrate"):
+        calibration = models.calibration() if offered else Calibration()
     options = Options(
         max_context_tokens=recipe.max_context_tokens,
         max_entity_tokens=recipe.max_entity_tokens,
@@ -124,6 +127,7 @@ def answer(
         seed=seed,
         default_language=language,
         bypass=not recipe.methods,
+        calibration=calibration,
     )
     with trace.timed("answer"):
         embedder = models.embedder() if offered else None

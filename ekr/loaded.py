@@ -6,12 +6,17 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ekr.answering.refusal import Calibration
     from ekr.config import Settings
     from ekr.models.base import Embedder, Generator, Reranker, Tokenizer
 
 
 # Chosen by measurement, see docs/architecture.md: an English re-ranker must not re-order other languages.
 RERANKER_OF_LANGUAGE = {"en": "smollm2-135m", "fr": "smollm2-135m"}
+
+
+# The defaults of `Calibration` were measured on it.
+CALIBRATED_GENERATOR = "qwen2.5-coder-1.5b"
 
 
 class LoadedModels:
@@ -23,6 +28,7 @@ class LoadedModels:
         self._tokenizer: Tokenizer | None = None
         self._embedder: Embedder | None = None
         self._generator: Generator | None = None
+        self._calibration: Calibration | None = None
         self._rerankers: dict[str, Reranker] = {}
 
     def tokenizer(self) -> Tokenizer:
@@ -51,6 +57,23 @@ class LoadedModels:
             if self._generator is None:
                 self._generator = load_generator(self._settings.generator, self._settings)
             return self._generator
+
+    def calibration(self) -> Calibration:
+        """What the generator's signals look like; another than the default is measured once, which takes minutes.
+
+        Raises ModelMissing, ModelError.
+        """
+        from ekr.answering import calibration
+        from ekr.answering.refusal import Calibration
+
+        with self._lock:
+            if self._calibration is None:
+                if self._settings.generator == CALIBRATED_GENERATOR:
+                    self._calibration = Calibration()
+                else:
+                    generator, embedder = self.generator(), self.embedder()
+                    self._calibration = calibration.load_or_run(generator, embedder, self._settings.cache_dir)
+            return self._calibration
 
     def reranker(self, language: str) -> Reranker | None:
         """The re-ranker for questions in that language; None where re-ranking is off."""

@@ -107,7 +107,7 @@ TABLE = {
     "global": (None, ["global"], [], [], "cross_encoder", 20),
     "hybrid": (None, ["local", "global"], [], [], "cross_encoder", 20),
     "mix": (None, ["local", "global", "chunk"], [], [], "cross_encoder", 20),
-    "hybrid_mix": (None, ["chunk", "bm25", "local", "global"], ["neighbours"], [], "cross_encoder", 20),
+    "hybrid_mix": (None, ["chunk", "bm25", "local", "global"], ["neighbours"], ["links"], "cross_encoder", 20),
     "bypass": (None, [], [], [], "none", None),
     "multihop": (None, ["chunk", "bm25", "entity"], [], ["links", "pagerank"], "cross_encoder", 20),
 }

@@ -37,6 +37,7 @@ def load_or_run(generator: Generator, embedder: Embedder | None, cache_dir: Path
     known = _read(path, key)
     if known is not None:
         return known
+    _log.warning("getting to know the generator %s on 48 short questions; this happens once", generator.name)
     result = run(generator, embedder)
     if result is None:
         return Calibration()
