@@ -69,7 +69,7 @@ class Recipe(BaseModel):
     walk_depth: int = Field(2, ge=1, le=5)
     walk_items: int = Field(50, ge=1, le=1000, description="items that a breadth-first walk brings at most")
     link_seeds: int = Field(3, ge=0, le=100, description="best passages whose definition links are followed")
-    link_hops: int = Field(1, ge=1, le=4)
+    link_hops: int = Field(1, ge=0, le=4, description="0: only what names in the question define")
     pagerank_damping: float = Field(0.5, gt=0, lt=1)
     pagerank_weight: float = Field(0.5, ge=0, le=10, description="of the PageRank order beside the order before")
     pagerank_passages: float = Field(0.05, ge=0, le=1, description="share of passages in the restart")
