@@ -1,6 +1,6 @@
 """All benchmarks on the evaluation data, one after another.
 
-usage: python benchmarks/run.py     (about half an hour on 2 cores; nothing else should run)
+usage: python benchmarks/run.py     (about two hours on 2 cores; nothing else should run)
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ COMMANDS = (
     ["latency.py"],
     ["retrieval.py", "--recipe", "hybrid_mix", "--recipe", "multihop", "--set", "rerank=none"],
     ["retrieval.py", "--recipe", "hybrid_mix", "--recipe", "multihop"],
+    ["multihop.py"],
+    ["multihop.py", "--rerank"],
     ["cypher.py"],
+    ["text2cypher.py"],
 )
 
 

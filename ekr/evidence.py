@@ -47,13 +47,15 @@ Count = Callable[[Sequence[str]], list[int]]
 def facts(items: Sequence[Item], recipe: Recipe, count: Count, *, beside_passages: bool) -> list[Fact]:
     """What the reports, entities and relations among the items say, in rank order, as far as a context holds it.
 
-    Beside passages facts have a small share of the context; entities leave half of it to relations.
+    Beside passages facts have a small share of the context, computed values a larger one; entities leave half of
+    theirs to relations.
     """
-    from ekr.answering.context import FACT_SHARE, Fact
+    from ekr.answering.context import FACT_SHARE, VALUE_SHARE, Fact
 
     room = int(recipe.max_context_tokens * FACT_SHARE) if beside_passages else recipe.max_context_tokens
     kinds = {item.type for item in items} & {"entity", "relation"}
     budgets = {
+        "value": int(recipe.max_context_tokens * VALUE_SHARE) if beside_passages else recipe.max_context_tokens,
         "community": room,
         "entity": min(recipe.max_entity_tokens, room // max(1, len(kinds))),
         "relation": min(recipe.max_relation_tokens, room // max(1, len(kinds))),
@@ -92,6 +94,8 @@ def _said(item: Item) -> tuple[FactKind, str, str]:
         return "entity", item.name or "", item.description or ", ".join(item.labels or ())
     if item.type == "relation":
         return "relation", str(item), item.description or ""
+    if item.type == "value":
+        return "value", item.title or "", item.name or ""
     return "community", item.title or "", item.summary or ""
 
 

@@ -36,7 +36,8 @@ class Item:
     """One ranked item. Fields that its type does not have are None.
 
     `rank` counts from 1 over all items, or over those of the same type where the recipe's limit counts chunks.
-    `label` is the first of an entity's `labels`.
+    `label` is the first of an entity's `labels`. A value has as many cells in `row` as names in `columns`; its `name`
+    says the row in one line.
     """
 
     type: str
@@ -60,6 +61,8 @@ class Item:
     evidence: tuple[Evidence, ...] | None = None
     title: str | None = None
     summary: str | None = None
+    columns: tuple[str, ...] | None = None
+    row: tuple[Any, ...] | None = None
 
     def __str__(self) -> str:
         """What names the item to a person, in one line."""
@@ -81,6 +84,7 @@ _OF_TYPE: Mapping[str, tuple[str, ...]] = {
     "entity": ("name", "label", "labels", "description", "evidence"),
     "relation": ("source", "target", "relation_type", "description", "evidence"),
     "community": ("title", "summary"),
+    "value": ("columns", "row", "evidence"),
 }
 
 

@@ -102,6 +102,7 @@ TABLE = {
     "hybrid_reranked": ("HYBRID_RERANKED", ["entity", "chunk"], ["communities"], [], "cross_encoder", 10),
     "graph_expand": ("GRAPH_EXPAND", ["entity"], ["communities"], ["breadth_first"], "none", 20),
     "thematic": ("THEMATIC", ["community"], [], [], "none", 5),
+    "text2cypher": ("TEXT2CYPHER", ["text2cypher"], [], [], "none", 10),
     "naive": (None, ["chunk"], [], [], "cross_encoder", 20),
     "local": (None, ["local"], [], [], "cross_encoder", 20),
     "global": (None, ["global"], [], [], "cross_encoder", 20),

@@ -106,6 +106,7 @@ def answer(
         verdict = assess(question, context, generator, embedder, language, chosen.calibration)
     if not verdict.answerable:
         return _refuse(context, language, verdict, _verdict_notes(verdict), timings, emit)
+    computed = any(fact.kind == "value" for fact in context.facts)
     start = _opening(verdict, language)
     messages = prompting.answer_messages(
         question,
@@ -113,6 +114,7 @@ def answer(
         language,
         may_refuse=verdict.score is None,
         word_for_word=asks_for_several(question),
+        computed=computed,
     )
     grammar = None
     if generator.supports_grammar and context.sources:
@@ -125,7 +127,7 @@ def answer(
     with _timed(timings, "verify"):
         checked = verify(unquote(raw).strip(), context.sources, embedder, question)
     doubtful = verdict.score is not None and verdict.score < chosen.calibration.trust_above
-    if context.sources and not checked.cited and doubtful:
+    if context.sources and not checked.cited and doubtful and not computed:
         withheld = (*_verdict_notes(verdict), *checked.notes, "the model's answer was withheld: no excerpt supports it")
         return _refuse(context, language, verdict, withheld, timings, emit)
     refused = prompting.phrase("absent", language).rstrip(".") in checked.text

@@ -15,6 +15,8 @@ FactKind = Literal["entity", "relation", "community", "value"]
 
 # When passages and graph facts compete, facts may take this share of the whole budget.
 FACT_SHARE = 0.15
+# Of computed values: they were made for the question.
+VALUE_SHARE = 0.4
 
 _ELLIPSIS = " […]"
 # Characters that render like < or > and are read as such by a model.
@@ -108,12 +110,14 @@ def build_context(
 
     Passages go in whole; one that does not fit is passed over for a later one that does. Only when not even
     the shortest fits is the first cut, at a sentence, and marked. Facts take what their own budgets and
-    `FACT_SHARE` of the whole allow (all of it without passages).
+    `FACT_SHARE` of the whole allow, computed values `VALUE_SHARE` (all of it without passages).
     """
     reserve = 0
     if facts and sources:
-        wanted = sum(count(_fact_tag(fact)) for fact in facts)
-        reserve = min(int(max_context_tokens * FACT_SHARE), wanted)
+        computed = sum(count(_fact_tag(fact)) for fact in facts if fact.kind == "value")
+        others = sum(count(_fact_tag(fact)) for fact in facts if fact.kind != "value")
+        reserve = min(int(max_context_tokens * VALUE_SHARE), computed)
+        reserve += min(int(max_context_tokens * FACT_SHARE), others)
     kept: list[Source] = []
     tags: list[str] = []
     used = 0

@@ -15,15 +15,23 @@ _WITH_PROMPTS = ("en", "fr")
 
 
 def answer_messages(
-    question: str, context: str, language: str, *, may_refuse: bool = False, word_for_word: bool = False
+    question: str,
+    context: str,
+    language: str,
+    *,
+    may_refuse: bool = False,
+    word_for_word: bool = False,
+    computed: bool = False,
 ) -> list[Message]:
     """The chat that asks for a citing answer. All that comes before the question is a prefix to reuse.
 
     `may_refuse` leaves the refusal to the model: for large ones; a small one then refuses almost everything.
     `word_for_word` asks for the excerpts' own words: of several things, a small model otherwise says only that
-    there are some.
+    there are some. `computed`: the context holds values, which answer the question.
     """
     asked = _asked(question, context, language)
+    if computed:
+        asked = f"{asked}\n{_read(f'values.{prompt_language(language)}.txt')}"
     if may_refuse:
         rule = Template(_read(f"may_refuse.{prompt_language(language)}.txt"))
         asked = f"{asked}\n{rule.substitute(absent=phrase('absent', language))}"

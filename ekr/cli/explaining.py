@@ -28,7 +28,9 @@ def traced_items(result: Result) -> set[str]:
 def print_explanation(result: Result, recipe: Recipe, names: Mapping[str, str]) -> None:
     """Keywords, each method's list, the fusion arithmetic, each step before and after, timings; to stdout."""
     trace = result.trace
+    names = {**names, **{f"value:{item.id}": str(item) for item in result.items if item.type == "value"}}
     _lines(_asked(trace.extra))
+    _lines(_cypher(trace.extra))
     for ranked in trace.lists:
         types = {hit["type"] for hit in ranked["hits"]}
         _title(f"{ranked['method']}: {ranked['found']} found{' (' + ', '.join(types) + ')' if types else ''}")
@@ -65,6 +67,17 @@ def _asked(extra: Mapping[str, Any]) -> Iterable[str]:
             f"keywords (by {found['by']}{fallback}): low-level {', '.join(found['low'])}; "
             f"high-level {', '.join(found['high'])}"
         )
+
+
+def _cypher(extra: Mapping[str, Any]) -> Iterable[str]:
+    for asked in extra.get("text2cypher", ()):
+        for attempt in asked["attempts"]:
+            yield f"Cypher: {attempt['query']}"
+            if attempt["error"]:
+                yield f"  failed: {attempt['error']}"
+        by = {None: "not needed", "rule": "by rule", "generator": "by the generator"}[asked["repaired"]]
+        rows = f"{asked['rows']} rows" if asked["query"] is not None else "no result"
+        yield f"  repair: {by}; {rows}"
 
 
 def _models(extra: Mapping[str, Any], names: Mapping[str, str]) -> Iterable[str]:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ekr.cli import bench, console, documents, graph, ingest, models, query, recipes
+from ekr.cli import bench, console, cypher, documents, graph, ingest, models, query, recipes
 from ekr.cli.options import QuietOption, VerboseOption
 from ekr.errors import EkrError
 
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 app.command("ingest")(ingest.ingest)
 app.command("query")(query.query)
+app.command("cypher")(cypher.cypher)
 app.command("documents")(documents.documents)
 app.command("show")(documents.show)
 app.command("status")(documents.status)

@@ -111,6 +111,8 @@ def _cells(item: Item) -> tuple[str, str, str, str]:
         return *where, _snippet(item.text or "")
     if item.type == "entity":
         return *where, _snippet(f"{item.name} ({item.label}): {item.description}")
+    if item.type == "value":
+        return *where, console.one_line(str(item), SNIPPET_CHARACTERS)
     if item.type == "relation":
         return *where, _snippet(f"{item}: {item.description}")
     return *where, _snippet(f"{item}: {item.summary or ''}")

@@ -23,6 +23,7 @@ _FUNCTIONS = (
 )
 _AGGREGATES = ("count", "collect", "sum", "avg", "min", "max")
 
+_ROOT = 'root ::= single (" UNION " ("ALL ")? single)?'
 _RULES = r"""
 root ::= single (" UNION " ("ALL ")? single)?
 single ::= (clause " "){0,3} "RETURN " ("DISTINCT ")? item ("," sp item){0,4} tail
@@ -36,7 +37,9 @@ where ::= " WHERE " condition
 
 pattern ::= (name " = ")? node (link node){0,3} | (name " = ")? "shortestPath(" node walk node ")"
 chain ::= node link node (link node)?
-node ::= "(" name? (":" label ("|" label){0,2})? (sp "{" nodekey ":" sp (constant | name) "}")? ")"
+node ::= "(" name? NODE ")"
+labels ::= ":" label ("|" label){0,2}
+having ::= sp "{" nodekey ":" sp (constant | name) "}"
 link ::= "-[" inside "]->" | "<-[" inside "]-" | "-[" inside "]-" | "-->" | "<--" | "--"
 walk ::= "-[" steps "]->" | "<-[" steps "]-" | "-[" steps "]-"
 inside ::= name? (":" type ("|" type){0,3})? hops? (sp "{" edgekey ":" sp constant "}")?
@@ -75,14 +78,23 @@ def gbnf(
     strings: Sequence[str] = (),
     *,
     free_strings: bool = True,
+    labels_with_properties: bool = True,
+    first: str = "",
     max_names: int = 40,
 ) -> str:
     """The grammar as GBNF text. Every string of it parses with `ekr.cypher.parser.parse`.
 
     Of labels, types and properties the `max_names` most frequent of each kind are offered. `strings` are offered
     as literals (names of entities found for the question); without `free_strings` no others can be written.
+    Without `labels_with_properties` a node has a label or a property, not both: a small model takes a wrong label
+    for a thing that its name alone tells. With `first`, the name of a variable, every query begins by binding it in
+    a MATCH with at least one relationship.
     """
-    rules = [_RULES.strip()]
+    node = "labels? having?" if labels_with_properties else "(labels | having)?"
+    rules = [_RULES.strip().replace("NODE", node)]
+    if first:
+        opened = f'"MATCH (" {_terminal(first)} labels? ")" link node (link node){{0,2}} where? " " single'
+        rules = [rules[0].replace(_ROOT, f"root ::= {opened}")]
     rules.append(_choice("label", list(schema.labels)[:max_names] or ["Node"]))
     rules.append(_choice("type", list(schema.types)[:max_names] or ["RELATED_TO"]))
     node_keys = _frequent(schema.label_properties, schema.labels, max_names)

@@ -114,15 +114,18 @@ class GraphSchema:
 
 
 def read_connections(connection: Connection, schema: GraphSchema) -> list[tuple[str, str, str, int]]:
-    """(source label, relationship type, target label, count), most frequent first: which types join what."""
+    """(source label, relationship type, target label, count), most frequent first: which types join what.
+
+    A node with several labels counts under the first of them.
+    """
     label = quote(schema.label_column)
-    source, target = (f"unnest({a}.{label})" if schema.labels_are_lists else f"{a}.{label}" for a in ("a", "b"))
+    source, target = (f"{a}.{label}{'[1]' if schema.labels_are_lists else ''}" for a in ("a", "b"))
     cursor = connection.cursor()
     try:
         rows = cursor.execute(
-            f"SELECT source, type, target, count(*) AS n FROM (SELECT {source} AS source, e.type, {target} AS target "  # noqa: S608
+            f"SELECT {source} AS source, e.type, {target} AS target, count(*) AS n "  # noqa: S608
             f"FROM {schema.edges.relation} e JOIN {schema.nodes.relation} a ON a.id = e.src "
-            f"JOIN {schema.nodes.relation} b ON b.id = e.dst) GROUP BY ALL ORDER BY n DESC, source, type, target"
+            f"JOIN {schema.nodes.relation} b ON b.id = e.dst GROUP BY ALL ORDER BY n DESC, source, type, target"
         ).fetchall()
     finally:
         cursor.close()

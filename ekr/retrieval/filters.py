@@ -44,6 +44,10 @@ def check(filters: Filters, recipe: Recipe) -> None:
     """Raises UsageError when the recipe has no method or step to which a given filter applies."""
     if filters and not recipe.methods:
         raise UsageError(f"recipe {recipe.name} searches nothing, so it can't be filtered; drop the filter")
+    if (filters.documents or filters.where) and recipe.methods == ("text2cypher",):
+        raise UsageError(
+            f"recipe {recipe.name} computes over all documents, so it can't use --document or --where; drop them"
+        )
     if filters.labels and "entity" not in recipe.methods:
         raise UsageError(
             f"recipe {recipe.name} can't use --label: it has no entity search; drop it, or use a recipe such as "

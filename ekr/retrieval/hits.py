@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 TYPE_ORDER = ("entity", "relation", "chunk", "community", "value")
 
@@ -20,6 +21,17 @@ class Hit:
     def key(self) -> tuple[str, str]:
         """The identity of the item."""
         return self.type, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A row of a graph query: plain `cells` under `columns`, what it says in one line, its place, its passages."""
+
+    columns: tuple[str, ...]
+    cells: tuple[Any, ...]
+    said: str
+    title: str
+    chunks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,12 +57,13 @@ class _Passages:
 
 def items(search: Search, candidates: Sequence[Candidate]) -> list[Item]:
     """The items of the candidates, in order, with their ranks. Raises RetrievalError for an unknown type."""
-    ids: dict[str, list[str]] = {"chunk": [], "entity": [], "relation": [], "community": []}
+    ids: dict[str, list[str]] = {"chunk": [], "entity": [], "relation": [], "community": [], "value": []}
     for candidate in candidates:
         if candidate.type not in ids:
             raise RetrievalError(f"items of type {candidate.type!r} can't be shown")
         ids[candidate.type].append(candidate.id)
     evidence = _evidence(search, ids)
+    evidence |= {id_: list(search.values[id_].chunks) for id_ in ids["value"]}
     behind = {id_ for held in evidence.values() for id_ in held}
     passages = _passages(search.snapshot, ids["chunk"], behind)
     made = {("chunk", id_): passages.item(id_) for id_ in ids["chunk"]}
@@ -157,3 +158,16 @@ def _facts(
         )
     for id_, report in search.graph.communities(ids["community"]).items():
         yield Item("community", id_, rank=0, score=0.0, title=report.title, summary=report.summary)
+    for id_ in ids["value"]:
+        value = search.values[id_]
+        yield Item(
+            "value",
+            id_,
+            rank=0,
+            score=0.0,
+            name=value.said,
+            title=value.title,
+            columns=value.columns,
+            row=value.cells,
+            evidence=places_of(id_),
+        )

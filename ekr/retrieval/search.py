@@ -9,6 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ekr.retrieval.filters import Filters
+from ekr.retrieval.hits import Value
 from ekr.retrieval.trace import Trace
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class Search:
     """One query over one snapshot. Models come from callables, so that only what is used is loaded.
 
     `language` is the language of the question; `reranker` returns None where re-ranking is off. `filters` name
-    labels and relation types as the store writes them. `cache` keeps what a generator said about questions.
+    labels and relation types as the store writes them. `cache` keeps what a generator said about questions, `values`
+    the rows of graph queries by item id: unlike every other item they are not in the store.
     """
 
     question: str
@@ -65,6 +67,7 @@ class Search:
     generator: Callable[[], Generator]
     cache: CallCache | None = None
     trace: Trace = field(default_factory=Trace)
+    values: dict[str, Value] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
     _vectors: dict[str, Vectors] = field(default_factory=dict)
     _looked_up: dict[tuple[str, ...], Sequence[SearchName]] = field(default_factory=dict)

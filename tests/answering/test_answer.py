@@ -50,6 +50,19 @@ def test_an_answer_without_valid_citation_is_not_grounded() -> None:
     assert not given.grounded
 
 
+def test_a_computed_value_is_stated_also_where_no_excerpt_supports_it() -> None:
+    value = Fact("value", "row 1 of 1", "parcelles = 128")
+    generator = ScriptedGenerator("Il y a 128 parcelles [1].", logit=-2.0)
+    given = answer("Combien y a-t-il de parcelles ?", SOURCES, [value], generator, None)
+    assert given.text == "Il y a 128 parcelles."
+    assert (given.refused, given.grounded, given.cited) == (False, False, ())
+    assert "<value name=" in given.prompt_context
+    assert "<value>" in generator.asked[0][-1].content
+    other = ScriptedGenerator("x")
+    answer(QUESTION, SOURCES, [], other, None)
+    assert "<value>" not in other.asked[0][-1].content
+
+
 def test_what_the_documents_lack_is_refused_in_the_language_of_the_question_with_the_closest_page() -> None:
     generator = ScriptedGenerator("Canberra.", logit=-2.0)
     given = answer("Quelle est la capitale de l'Australie ?", SOURCES, [], generator, None)

@@ -66,6 +66,15 @@ def test_facts_do_not_crowd_out_passages() -> None:
     assert context.facts
 
 
+def test_computed_values_have_room_beside_passages_that_would_fill_the_context() -> None:
+    values = [Fact("value", f"row {n} of 9", "name = A, n = 1") for n in range(1, 10)]
+    context = build_context([source(n, "word " * 20) for n in range(1, 9)], values, words, max_context_tokens=100)
+    assert len(context.facts) >= 4  # of ten words each: four tenths of a hundred at least
+    assert context.text.count("<value name=") == len(context.facts)
+    assert len(context.sources) == 2
+    assert context.tokens <= 100
+
+
 def test_computed_values_come_before_other_facts() -> None:
     facts = [Fact("entity", "E", "x"), Fact("value", "row", "12")]
     context = build_context([], facts, words, max_context_tokens=100)

@@ -64,6 +64,24 @@ def test_only_names_of_the_schema_can_be_written(grammar: Grammar) -> None:
     assert grammar.accepts("MATCH (note) RETURN note")
 
 
+def test_a_query_can_be_made_to_begin_with_a_variable(schema: GraphSchema) -> None:
+    opened = Grammar.read(gbnf(schema, STRINGS, first="c"))
+    assert opened.accepts("MATCH (c:Chunk)-[:MENTIONS]->(w) WHERE w.name = 'Éva' RETURN w.name, count(DISTINCT c) AS n")
+    assert not opened.accepts("MATCH (w:Work) RETURN w.name, count(DISTINCT c) AS n")
+    rng = random.Random(5)
+    for _ in range(SAMPLES // 4):
+        parse(opened.sample(rng))
+
+
+def test_a_node_may_be_told_by_label_or_property_alone(schema: GraphSchema) -> None:
+    either = Grammar.read(gbnf(schema, STRINGS, labels_with_properties=False))
+    assert either.accepts("MATCH (p:Person)--(w {name: 'Éva'}) RETURN p.name")
+    assert not either.accepts("MATCH (p:Person {name: 'Éva'}) RETURN p.name")
+    rng = random.Random(6)
+    for _ in range(SAMPLES // 4):
+        parse(either.sample(rng))
+
+
 def test_strings_are_offered_and_can_be_made_the_only_ones(schema: GraphSchema) -> None:
     only = Grammar.read(gbnf(schema, STRINGS, free_strings=False))
     for text in STRINGS:

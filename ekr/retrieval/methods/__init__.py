@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ekr.retrieval.methods import bm25, chunk, community, entity, global_, local
+from ekr.retrieval.methods import bm25, chunk, community, entity, global_, local, text2cypher
 
 if TYPE_CHECKING:
     from ekr.retrieval.hits import RankedList
@@ -22,4 +22,5 @@ METHODS: Mapping[str, Callable[[Search], list[RankedList]]] = {
     "local": local.find,
     "global": global_.find,
     "community": community.find,
+    "text2cypher": text2cypher.find,
 }

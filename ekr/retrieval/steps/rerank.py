@@ -19,7 +19,7 @@ SEED_ENTITIES = 3
 
 
 def cross_encoder(search: Search, pool: Pool) -> None:
-    """Passages, and entities where they share the limit with them, in their new order; other items follow.
+    """Values, then passages (and entities where they share the limit) in their new order, then the others.
 
     score = weight / (5 + rank by the model) + (1 - weight) / (5 + rank before): a small `k` because both
     lists are short and their heads are what counts. Raises ModelError.
@@ -42,8 +42,10 @@ def cross_encoder(search: Search, pool: Pool) -> None:
         "kind": model.kind,
         "scores": {item.id: round(score, 4) for item, score in zip(scored, scores, strict=True)},
     }
-    rest = [item for item in pool.items if item.type not in kinds]
-    pool.items = [*blend(scored, scores, recipe.rerank_weight), *below, *rest]
+    # What was computed is not less likely for having no text to score.
+    values = pool.of_type("value")
+    rest = [item for item in pool.items if item.type not in (*kinds, "value")]
+    pool.items = [*values, *blend(scored, scores, recipe.rerank_weight), *below, *rest]
 
 
 def blend(items: Sequence[Candidate], scores: Sequence[float], weight: float) -> list[Candidate]:
