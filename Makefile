@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 STORE ?= .ekr
 
 .DEFAULT_GOAL := help
-.PHONY: help setup models demo test lint format bench docs lock clean
+.PHONY: help setup models demo test lint format crash fuzz bench docs lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 10
@@ -38,6 +38,13 @@ format: setup  ## format and fix
 
 test: lint models  ## all checks and tests
 	$(BIN)/python -m pytest
+
+crash: models  ## kill an ingest 460 times, at random and at each step of a commit, and compare (half an hour)
+	$(BIN)/python -m tests.reliability.crash_run --random 200 --each-step 20
+
+fuzz: models  ## thousands of random inputs to every parser, and all hostile files in one ingest
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest --timeout=7200 tests/reliability/test_fuzz.py
+	$(BIN)/python -m tests.reliability.hostile_run
 
 bench: models  ## measure times and retrieval quality on ../shared/data
 	$(BIN)/python benchmarks/run.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import math
 import unicodedata
@@ -10,10 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ekr import evidence, recipes
+from ekr import document_names, evidence, recipes
 from ekr.config import Settings
-from ekr.errors import StoreEmpty, UsageError
-from ekr.ingestion.prepare import document_key
+from ekr.errors import ModelError, StoreEmpty, UsageError
 from ekr.loaded import LoadedModels
 from ekr.recipes import Recipe
 from ekr.results import Result
@@ -28,7 +28,9 @@ from ekr.store import Manifest, Store
 if TYPE_CHECKING:
     from ekr.answering.context import Context
     from ekr.chunking import ChunkSettings
+    from ekr.doctor import Diagnosis
     from ekr.ingestion.pipeline import IngestOptions, Progress
+    from ekr.ingestion.repair import RebuildingModels
     from ekr.ingestion.report import IngestReport
     from ekr.models.base import Embedder
     from ekr.results import Item
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from ekr.store.records import DocumentRecord
 
 MAX_QUESTION_CHARACTERS = 20_000
+_WITHOUT_VECTORS = {"bm25", "text2cypher"}
 EMPTY_COUNTS = dict.fromkeys(("documents", "chunks", "entities", "relations", "communities"), 0)
 
 
@@ -108,11 +111,16 @@ class Engine:
     def delete(self, *names: str) -> list[str]:
         """Removes documents, named as shown, by path, record id or glob; returns what was removed.
 
-        Raises UsageError when a name fits no document: then nothing is removed.
+        Raises UsageError when a name fits no document, or several without being a glob or the path of a file of
+        records: then nothing is removed. Of an id at least eight digits are asked.
         """
         from ekr.ingestion import graph
 
-        records = {record.id: record.display for name in names for record in self.find_documents(name)}
+        records = {
+            record.id: record.display
+            for name in names
+            for record in document_names.find_to_remove(self.snapshot(), name)
+        }
         manifest = self.snapshot().manifest
         self._release()
         with self.store.writer(manifest) as writer:
@@ -130,14 +138,7 @@ class Engine:
 
     def find_documents(self, name: str) -> list[DocumentRecord]:
         """The documents that a name, path, record id or glob means. Raises UsageError when there is none."""
-        snapshot = self.snapshot()
-        found = snapshot.find_document(name) or snapshot.find_document(document_key(Path(name).resolve()))
-        if not found and any(sign in name for sign in "*?["):
-            matching = snapshot.match_documents([name], {}) or set()
-            found = list(snapshot.document_records(matching).values())
-        if not found:
-            raise UsageError(f"no document '{name}' in the store; `ekr documents` lists them")
-        return found
+        return document_names.find(self.snapshot(), name)
 
     def status(self) -> dict[str, Any]:
         """Counts and facts of the store; zeros for an empty one."""
@@ -153,6 +154,52 @@ class Engine:
             "embedder": snapshot.manifest.embedder.name,
             "languages": snapshot.languages(),
         }
+
+    # Upkeep
+
+    def doctor(self, *, repair: bool = False) -> Diagnosis:
+        """Compares the three engines and the models with what is recorded of them; `repair` mends what it can.
+
+        What is wrong, or could not be mended, is in the diagnosis; nothing is raised for it.
+        """
+        from ekr.doctor import diagnose
+
+        self._release()
+        if not repair:
+            return diagnose(self.store, self.settings)
+        from ekr.ingestion.repair import repair as mend
+
+        return diagnose(self.store, self.settings, mend(self.store, self._rebuilding()))
+
+    def reindex(self, on_embedded: Callable[[int, int], None] | None = None) -> int:
+        """Embeds everything in the store with the embedder of the settings; returns the number of chunks.
+
+        Needs no source file. Raises StoreEmpty, StoreError, StoreLocked, ModelMissing, ModelError; then the store
+        is as it was.
+        """
+        from ekr.ingestion.repair import re_embed
+
+        self._release()
+        return re_embed(self.store, self._rebuilding(), on_embedded=on_embedded)
+
+    def compact(self, *, if_needed: bool = False) -> int:
+        """Writes the store anew without what was deleted; returns the generation.
+
+        With `if_needed` only when more than a fifth is dead. Raises StoreEmpty, StoreError, StoreLocked.
+        """
+        manifest = self.snapshot().manifest
+        self._release()
+        with self.store.writer(manifest) as writer:
+            return writer.compact() if not if_needed or writer.needs_compaction() else writer.publish()
+
+    def backup(self, destination: str | Path) -> int:
+        """Copies one whole generation into a new store at `destination`; returns its number.
+
+        Raises StoreEmpty, UsageError when something is there already, StoreError.
+        """
+        from ekr.store.backup import backup
+
+        return backup(self.store, Path(destination))
 
     def snapshot(self) -> Snapshot:
         """The newest generation, pinned until a newer one is asked for or `close`. Raises StoreEmpty."""
@@ -241,6 +288,7 @@ class Engine:
             return _Found([], [])
         with trace.timed("open"):
             snapshot = self.snapshot()
+            self._refuse_other_embedder(snapshot, recipe)
             language = question_language(text, default=self._language())
             filters = filtering.resolve(filters, snapshot.graph)
         search = Search(
@@ -291,6 +339,12 @@ class Engine:
         rate = self.snapshot().characters_per_token if found else 4.0
         return lambda texts: [math.ceil(len(text) / rate) for text in texts]
 
+    def _refuse_other_embedder(self, snapshot: Snapshot, recipe: Recipe) -> None:
+        # One that is not here degrades the search; another one would find the wrong things.
+        if not set(recipe.methods) <= _WITHOUT_VECTORS:
+            with contextlib.suppress(ModelError):
+                snapshot.manifest.require_embedder(self.models.embedder().info)
+
     def _embedder_of(self, snapshot: Snapshot) -> Embedder:
         embedder = self.models.embedder()
         snapshot.manifest.require_embedder(embedder.info)
@@ -298,6 +352,11 @@ class Engine:
 
     def _manifest(self) -> Manifest:
         return Manifest(self.models.embedder().info, dataclasses.asdict(self._chunking()))
+
+    def _rebuilding(self) -> RebuildingModels:
+        from ekr.ingestion.repair import RebuildingModels
+
+        return RebuildingModels(self.models.embedder, self.models.generator)
 
     def _chunking(self) -> ChunkSettings:
         from ekr.chunking import ChunkSettings

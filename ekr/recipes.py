@@ -142,7 +142,8 @@ def validate(data: Mapping[str, Any], where: str, lines: Mapping[str, int] | Non
     try:
         return Recipe.model_validate(data)
     except ValidationError as error:
-        problems = [_explain(detail, where, lines or {}) for detail in error.errors()]
+        # A key or value of the file may hold line ends.
+        problems = [" ".join(_explain(detail, where, lines or {}).split()) for detail in error.errors()]
         raise RecipeError("\n".join(problems)) from None
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Times of single examples say nothing on a busy machine; `HYPOTHESIS_PROFILE=long` looks longer.
-settings.register_profile("default", deadline=None)
-settings.register_profile("long", deadline=None, max_examples=2000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# Times of single examples say nothing on a busy machine.
+settings.register_profile("ekr", deadline=None)
+settings.load_profile("ekr")
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import unicodedata
 from typing import Any
@@ -12,6 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 MAX_NON_TERMINAL_WIDTH = 120
+# Some terminals obey them as they obey escape sequences.
+_RAW_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 def out() -> Console:
@@ -41,8 +44,9 @@ def one_line(text: str, width: int) -> str:
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on one line of stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n")
+    """One JSON value on one line of stdout; control characters are escaped, also those that JSON may hold raw."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(_RAW_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
     sys.stdout.flush()
 
 

@@ -84,7 +84,11 @@ def delete(
     quiet: QuietOption = False,
     verbose: VerboseOption = 0,
 ) -> None:
-    """Remove documents and all that came from them."""
+    """Remove documents and all that came from them.
+
+    A name that several documents share removes none of them: it is an error that lists them. A glob, and the path
+    of a JSONL file, may mean several. Of an id, eight digits are enough.
+    """
     with open_engine(store) as engine:
         removed = engine.delete(*names)
     if json_:

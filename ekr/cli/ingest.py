@@ -26,7 +26,12 @@ def ingest(
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Processes that read files and find entities.")] = 1,
     meta: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="A property for every document; may be repeated.", show_default=False),
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="A property for every document; may be repeated. Stays when the document changes, until given "
+            "anew; KEY= forgets it.",
+            show_default=False,
+        ),
     ] = None,
     extractor: Annotated[
         Literal["nlp", "llm", "none"] | None,

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from ekr.cli import bench, console, cypher, documents, graph, ingest, models, query, recipes
+from ekr.cli import bench, console, cypher, doctor, documents, graph, ingest, maintenance, models, query, recipes
 from ekr.cli.options import QuietOption, VerboseOption
 from ekr.errors import EkrError
 
@@ -28,6 +28,10 @@ app.command("documents")(documents.documents)
 app.command("show")(documents.show)
 app.command("status")(documents.status)
 app.command("delete")(documents.delete)
+app.command("doctor")(doctor.doctor)
+app.command("reindex")(maintenance.reindex)
+app.command("compact")(maintenance.compact)
+app.command("backup")(maintenance.backup)
 app.add_typer(recipes.app, name="recipes")
 app.add_typer(graph.app, name="graph")
 app.add_typer(models.app, name="models")

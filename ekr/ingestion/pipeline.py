@@ -116,8 +116,7 @@ class _Run:
         self.indexer, self.writer, self.options, self.report = indexer, writer, options, report
         self.on_progress = on_progress
         self.extracting = extracting
-        self.stored = _stored(indexer.store)
-        self.known = _known(self.stored)
+        self.stored, self.known = _stored(indexer.store)
         self.waiting: list[PreparedDocument] = []
         self.seen: set[str] = set()
         self.unpublished = False
@@ -253,7 +252,7 @@ def embedded_text(title: str, chunk: ChunkRecord) -> str:
 
 
 def _plan(indexer: Indexer, found: Discovery, options: IngestOptions, report: IngestReport) -> None:
-    known = _known(_stored(indexer.store))
+    _, known = _stored(indexer.store)
     for task in _tasks(found, options.metadata, known):
         for outcome in prepare(task, indexer.tokenizer(), indexer.chunking):
             if isinstance(outcome, ReadError):
@@ -278,16 +277,14 @@ def _entry(known: Mapping[str, Known], path: Path) -> dict[str, Known]:
     return {key: known[key]} if key in known else {}
 
 
-def _stored(store: Store) -> list[DocumentRecord]:
+def _stored(store: Store) -> tuple[list[DocumentRecord], dict[str, Known]]:
+    """What is in the store already, and what is known of it by key."""
     try:
         with store.snapshot() as snapshot:
-            return snapshot.documents()
+            records, given = snapshot.documents(), snapshot.given_properties()
     except StoreEmpty:
-        return []
-
-
-def _known(stored: Iterable[DocumentRecord]) -> dict[str, Known]:
-    return {record.key: Known(record.content_hash, record.metadata) for record in stored}
+        return [], {}
+    return records, {r.key: Known(r.content_hash, given.get(r.id, {})) for r in records}
 
 
 def _problem(error: ReadError) -> Problem:

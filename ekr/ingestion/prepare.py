@@ -9,7 +9,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the store holds of a document, to tell whether it changed."""
+    """What the store holds of a document, to tell whether it changed, and the properties once given for it."""
 
     content_hash: str
-    metadata: Mapping[str, MetadataValue]
+    given: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,7 @@ def _one(
         return Unchanged(key)
     id_ = document_id(key)
     parents, chunks = chunk(document, id_, tokenizer, settings)
+    given = _given(key, task)
     record = DocumentRecord(
         id=id_,
         key=key,
@@ -126,10 +127,16 @@ def _one(
         content_hash=content,
         pages=len(document.page_starts) or None,
         characters=len(document.text),
-        metadata={**document.metadata, **task.metadata},
+        metadata={**document.metadata, **given},
         warnings=document.warnings,
     )
-    return PreparedDocument(record, _pages(document), tuple(parents), tuple(chunks))
+    return PreparedDocument(record, _pages(document), tuple(parents), tuple(chunks), given)
+
+
+def _given(key: str, task: FileTask) -> dict[str, MetadataValue]:
+    """The properties given for a document, now or before; one given as empty is forgotten."""
+    before = task.known[key].given if key in task.known else {}
+    return {name: value for name, value in {**before, **task.metadata}.items() if value != ""}
 
 
 def _pages(document: Document) -> tuple[str, ...]:
@@ -146,11 +153,7 @@ def _record_hash(document: Document) -> str:
 
 def _is_known(key: str, content: str, task: FileTask) -> bool:
     known = task.known.get(key)
-    return (
-        known is not None
-        and known.content_hash == content
-        and all(known.metadata.get(name) == value for name, value in task.metadata.items())
-    )
+    return known is not None and known.content_hash == content and _given(key, task) == known.given
 
 
 def exit_with_parent(poll_seconds: float = 1.0) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
-from ekr.errors import ReadError
+from ekr.errors import EkrError, ReadError
 from ekr.reading.document import Document
 
 Reader = Callable[[Path, Callable[[ReadError], None]], Iterator[Document]]
@@ -24,6 +24,7 @@ _READERS = {
     ".jsonl": ("ekr.reading.jsonl", "read_jsonl"),
     ".ndjson": ("ekr.reading.jsonl", "read_jsonl"),
 }
+_LONGEST_DETAIL = 200
 SUPPORTED_SUFFIXES: frozenset[str] = frozenset(_READERS)
 
 __all__ = ["SUPPORTED_SUFFIXES", "Document", "read"]
@@ -50,3 +51,8 @@ def read(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[Docume
         raise ReadError("nested too deeply; simplify it first", str(path)) from error
     except MemoryError as error:
         raise ReadError("needs more memory than there is; split it first", str(path)) from error
+    except EkrError:
+        raise
+    except Exception as error:  # whatever a parser makes of a broken file, the others must go in
+        detail = " ".join(str(error).split())[:_LONGEST_DETAIL]
+        raise ReadError(f"broken: {type(error).__name__} {detail}".rstrip(), str(path)) from error

@@ -28,8 +28,6 @@ _TEXT_TAGS = tuple(f"{_W}{name}" for name in ("t", "tab", "br", "cr", "noBreakHy
 def read_docx(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[Document]:
     """The one document of a DOCX. Raises ReadError: broken, encrypted, unpacks to too much, no text."""
     import docx
-    from docx.opc.exceptions import PackageNotFoundError
-    from lxml import etree
 
     check_size(path)
     _check_package(path)
@@ -39,7 +37,9 @@ def read_docx(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[D
         _Renderer(builder, file.styles).render(file)
         properties = file.core_properties
         title, metadata = collapse(clean(properties.title or "")), _metadata(properties)
-    except (KeyError, ValueError, AttributeError, zipfile.BadZipFile, PackageNotFoundError, etree.LxmlError) as error:
+    except (ReadError, RecursionError, MemoryError):
+        raise
+    except Exception as error:  # a damaged archive comes out of zipfile, zlib, lxml and python-docx as their own types
         raise ReadError("broken DOCX; open it in a word processor and save it anew") from error
     yield builder.document(
         title=title or (builder.headings[0].text if builder.headings else path.stem),

@@ -6,7 +6,7 @@ import codecs
 from pathlib import Path
 
 from ekr.errors import ReadError
-from ekr.reading.limits import check_size, check_text_size
+from ekr.reading.limits import check_text_bytes, check_text_size
 from ekr.text import REPLACEMENT, clean
 
 _MARKS = (
@@ -23,7 +23,7 @@ _PREFERRED = ("cp1252", "latin_1", "iso8859_15", "mac_roman")
 
 def read_text(path: Path) -> tuple[str, list[str]]:
     """The cleaned text of a file and warnings on how it was decoded. Raises ReadError."""
-    check_size(path)
+    check_text_bytes(path)
     text, warnings = decode(path.read_bytes())
     check_text_size(len(text))
     return clean(text), warnings

@@ -138,7 +138,7 @@ class _Search:
             for entry in entries:
                 relative = prefix + entry.name
                 path = Path(entry.path)
-                if not entry.is_dir():
+                if not _is_folder(entry):
                     if entry.name != IGNORE_FILE:
                         self._candidate(path, relative, specs)
                 elif entry.name.startswith("."):
@@ -169,7 +169,7 @@ class _Search:
         suffix = path.suffix.lower()
         if suffix not in SUPPORTED_SUFFIXES:
             return f"unsupported type {suffix or '(no suffix)'}"
-        if suffix in _JSONL and is_question_file(path):
+        if suffix in _JSONL and _is_regular(path) and is_question_file(path):
             return "question file"
         return None
 
@@ -215,6 +215,22 @@ def _reason(error: Exception) -> str:
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """False for what cannot be told, a loop of links for one: taken as a file, it is named with its reason."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether it can be opened without waiting for someone at the other end."""
+    try:
+        return S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def _until_magic(parts: Iterable[str]) -> Iterator[str]:
     for part in parts:
         if glob.has_magic(part):
@@ -238,10 +254,13 @@ def _matches(spec: GitIgnoreSpec | None, relative: str) -> bool:
 def _ignore_file(folder: Path) -> GitIgnoreSpec | None:
     """The patterns of the folder's own `.ekrignore`; none where it cannot be read or is no text."""
     path = folder / IGNORE_FILE
-    if not path.is_file():
+    if not _is_regular(path):
         return None
-    with path.open("rb") as file:
-        text = file.read(_MAX_IGNORE_BYTES).decode("utf-8", "replace")
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MAX_IGNORE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
     return _spec(text.removeprefix("\ufeff").splitlines())
 
 

@@ -12,6 +12,7 @@ from ekr.text import clean, collapse
 _BLOCK = re.compile(r"\A(?P<fence>---|\+\+\+)[ \t]*\n(?P<body>.*?)(?:^|\n)(?P=fence)[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_CHARACTERS = 64 * 1024
 _MAX_VALUE = 2_000
+_MAX_DEPTH = 40
 
 
 def split_front_matter(text: str) -> tuple[dict[str, MetadataValue], str, list[str]]:
@@ -42,9 +43,14 @@ def _yaml(body: str) -> Mapping[str, Any] | None:
     import yaml
 
     try:
-        # Aliases let a few lines unfold into gigabytes.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(body, Loader=yaml.SafeLoader)):
-            raise ValueError("YAML aliases are not supported")
+        depth = 0
+        for event in yaml.parse(body, Loader=yaml.SafeLoader):
+            # Aliases let a few lines unfold into gigabytes, and each level makes the scanner slower.
+            if isinstance(event, yaml.AliasEvent):
+                raise ValueError("YAML aliases are not supported")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MAX_DEPTH:
+                raise ValueError(f"nested more than {_MAX_DEPTH} levels deep")
         values = yaml.safe_load(body)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from error

@@ -11,10 +11,12 @@ from ekr.errors import ReadError
 from ekr.reading.builder import TextBuilder
 from ekr.reading.document import Document, MetadataValue
 from ekr.reading.encoding import decode
-from ekr.reading.limits import MAX_DEPTH, check_size, check_text_size
+from ekr.reading.limits import MAX_DEPTH, check_text_bytes, check_text_size
 from ekr.text import clean, collapse, words
 
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+# The tree of a page takes some 150 bytes a tag.
+_MOST_TAGS = 2_000_000
 _HIDDEN = words("script style template noscript head svg math iframe object canvas")
 _BLOCKS = words(
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure "
@@ -29,9 +31,11 @@ def read_html(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[D
     """The one document of an HTML page. Raises ReadError: no text, nested too deeply."""
     from lxml import etree, html
 
-    check_size(path)
+    check_text_bytes(path)
     text, warnings = _decode(path.read_bytes())
     check_text_size(len(text))
+    if text.count("<") > _MOST_TAGS:
+        raise ReadError(f"more than {_MOST_TAGS:,} tags; split it first")
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         root = html.document_fromstring(clean(text).encode(), parser=parser)

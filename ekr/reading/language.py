@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from functools import cache
 from typing import Any
 
+from ekr.errors import ModelError
 from ekr.text import words
 
 UNDETERMINED = "und"
@@ -26,7 +28,14 @@ _MIN_CONFIDENCE = 0.5
 def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:
+        # It is unpacked there first; without this, each document would be blamed for a full disk.
+        folder = tempfile.gettempdir()
+        raise ModelError(
+            f"cannot unpack the language data in {folder}: {error.strerror}; make room or set TMPDIR"
+        ) from None
     identifier.set_languages(sorted(LANGUAGES))
     return identifier
 

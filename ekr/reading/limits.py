@@ -25,6 +25,14 @@ def check_size(path: Path) -> None:
         raise ReadError(f"{size:,} bytes, more than the limit of {MAX_FILE_BYTES:,}; split it first")
 
 
+def check_text_bytes(path: Path) -> None:
+    """As `check_size`, for a file that is all text: raises ReadError before it is read, when it must be too long."""
+    check_size(path)
+    # No encoding takes more than four bytes a character.
+    if path.stat().st_size > 4 * MAX_TEXT_CHARACTERS:
+        raise ReadError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text; split it first")
+
+
 def check_text_size(characters: int) -> None:
     """Raises ReadError above the limit on a document's text."""
     if characters > MAX_TEXT_CHARACTERS:

@@ -15,12 +15,16 @@ from ekr.reading.front_matter import split_front_matter
 from ekr.reading.limits import MAX_DEPTH
 
 if TYPE_CHECKING:
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _DROPPED = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _INDENT = "  "
+# Opening marks for each of which the parser looks for its end in the whole block.
+_SLOW_MARKS = ("[", "<", "*", "_", "`", "~")
+_MOST_SLOW_MARKS = 4_000
 
 
 def read_markdown(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[Document]:
@@ -30,6 +34,7 @@ def read_markdown(path: Path, on_problem: Callable[[ReadError], None]) -> Iterat
     text, warnings = read_text(path)
     metadata, body, problems = split_front_matter(text)
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_DEPTH}).enable(["table", "strikethrough"])
+    parser.core.ruler.at("inline", _parse_inline)
     builder = TextBuilder()
     _Renderer(builder).render(parser.parse(body))
     title = metadata.pop("title", "")
@@ -41,6 +46,20 @@ def read_markdown(path: Path, on_problem: Callable[[ReadError], None]) -> Iterat
         warnings=[*warnings, *problems],
         declared_language=declared if declared.isalpha() and len(declared) == 2 else "und",
     )
+
+
+def _parse_inline(state: StateCore) -> None:
+    """The parser's own rule, but for blocks with so many marks that it would take minutes: those stay as they are."""
+    from markdown_it.token import Token
+
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        if sum(map(token.content.count, _SLOW_MARKS)) > _MOST_SLOW_MARKS:
+            token.children = [Token("text", "", 0, content=token.content)]
+        else:
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 def _first_title(builder: TextBuilder) -> str:

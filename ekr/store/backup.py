@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ekr.errors import UsageError
+from ekr.errors import StoreError, UsageError
 from ekr.store import generations
+from ekr.store.check import check
 from ekr.store.faults import told_as
 from ekr.store.store import Store
 
@@ -14,14 +15,23 @@ from ekr.store.store import Store
 def backup(store: Store, destination: Path) -> int:
     """Copy the committed generation into a new store at `destination`; returns its number.
 
-    Nothing counts at the destination until the copy is whole. Raises StoreEmpty, UsageError when something is
-    already there, and StoreError when it cannot be written.
+    Nothing counts at the destination until the copy is whole and checked; after a failure nothing is left there.
+    Raises StoreEmpty, UsageError when something is there already or it lies inside the store, and StoreError when
+    it cannot be written or the store itself is damaged.
     """
     if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
         raise UsageError(f"{destination} is not empty; name a new directory for the backup")
+    if destination.resolve().is_relative_to(store.path.resolve()):
+        raise UsageError(f"{destination} lies inside the store; name a directory outside it")
     with store.snapshot() as snapshot:
         target = generations.directory_of(destination, snapshot.generation)
-        with told_as(f"cannot write the backup to {destination}", "the store itself is unchanged"):
-            shutil.copytree(snapshot.directory, target, copy_function=shutil.copyfile)
-            generations.commit(destination, snapshot.generation)
+        try:
+            with told_as(f"cannot write the backup to {destination}", "the store itself is unchanged"):
+                shutil.copytree(snapshot.directory, target, copy_function=shutil.copyfile)
+                generations.commit(destination, snapshot.generation)
+            if findings := check(Store(destination)):
+                raise StoreError(f"the backup would hold what is damaged ({findings[0].message}); run: ekr doctor")
+        except BaseException:
+            shutil.rmtree(destination, ignore_errors=True)
+            raise
         return snapshot.generation

@@ -1,16 +1,21 @@
 """Cross-checks of the three engines of a store against each other, with DuckDB as the record."""
 
+# ruff: noqa: S608 - the statements are put together from our own names; every value is bound
+
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import duckdb
 
 from ekr.errors import StoreEmpty, StoreError
+from ekr.store import generations, schema
 from ekr.store.bm25 import Bm25Reader
+from ekr.store.checksums import damaged_postings
+from ekr.store.faults import reason
 from ekr.store.generations import BM25, VECTORS
 from ekr.store.graph_check import check_graph, embedded
 from ekr.store.schema import VECTORS_OF
@@ -18,88 +23,172 @@ from ekr.store.snapshot import Snapshot
 from ekr.store.store import Store
 from ekr.store.vectors import VectorReader
 
-Repair = Literal["bm25", "vectors", "none"]
+Engine = Literal["store", "duckdb", "lancedb", "tantivy"]
+Repair = Literal["current", "rows", "graph", "vectors", "bm25", "none"]
+ENGINES: tuple[Engine, ...] = ("duckdb", "lancedb", "tantivy")
+
+_REPAIR = "run: ekr doctor --repair"
+_LOST = "restore a backup, or remove the store's directory and ingest the documents again"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong. `repair` names what can be made anew from DuckDB: bm25, vectors or none."""
+    """Something that is wrong.
 
-    engine: Literal["store", "duckdb", "lancedb", "tantivy"]
+    `repair` names what puts it right: another generation made current, rows that belong to nothing removed, the
+    graph, the vectors or BM25 made anew from DuckDB; or none, and `advice` says what is left to do.
+    """
+
+    engine: Engine
     message: str
     repair: Repair
+    advice: str = ""
 
 
-_ORPHANS = (
+@dataclass(frozen=True)
+class Examination:
+    """What a check saw: the committed generation, rows by engine and kind (as far as readable), what is wrong."""
+
+    generation: int | None = None
+    format_version: int | None = None
+    counts: Mapping[Engine, dict[str, int]] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+
+ORPHANS = (
     ("pages", "document_id", "documents", "id"),
     ("parents", "document_id", "documents", "id"),
     ("chunks", "document_id", "documents", "id"),
     ("chunks", "parent_id", "parents", "id"),
     ("model_calls", "document_id", "documents", "id"),
+    ("given_properties", "document_id", "documents", "id"),
 )
+UNIQUE = ("documents", "parents", "chunks")
 
 
 def check(store: Store) -> list[Finding]:
     """Everything found wrong; empty for a sound store, and for one that holds nothing yet."""
+    return list(examine(store).findings)
+
+
+def examine(store: Store) -> Examination:
+    """Read everything in the committed generation, and compare the engines; nothing is changed."""
     try:
-        snapshot = store.snapshot()
+        pinned = generations.pin(store.path)
     except StoreEmpty:
-        return []
+        return Examination()
     except StoreError as error:
-        return [Finding("store", str(error), "none")]
-    with snapshot:
-        return list(_findings(snapshot))
+        return Examination(findings=(_finding("store", error, "current"),))
+    return examine_pinned(pinned, store.path)
 
 
-def _findings(snapshot: Snapshot) -> Iterator[Finding]:
+def examine_pinned(pinned: generations.Pinned, where: object) -> Examination:
+    """Examine one generation, be it committed or not, and release it."""
+    with Snapshot(pinned, where) as snapshot:
+        counts: dict[Engine, dict[str, int]] = {}
+        try:
+            version = snapshot.manifest.format_version
+        except StoreError as error:
+            return Examination(snapshot.generation, findings=(_finding("duckdb", error, "none"),))
+        findings = tuple(_findings(snapshot, counts))
+        return Examination(snapshot.generation, version, counts, findings)
+
+
+def _finding(engine: Engine, error: StoreError, repair: Repair) -> Finding:
+    message, _, advice = str(error).rpartition("; ")
+    if not message:
+        message, advice = advice, ""
+    if advice == _REPAIR or repair != "none":
+        advice = ""
+    return Finding(engine, message, repair, advice or (_LOST if repair == "none" else ""))
+
+
+def _findings(snapshot: Snapshot, counts: dict[Engine, dict[str, int]]) -> Iterator[Finding]:
     try:
         with snapshot.connection.cursor() as cursor:
+            _read_all(cursor)
+            counts["duckdb"] = _row_counts(cursor)
             yield from _check_rows(cursor)
-            yield from (Finding("duckdb", message, "none") for message in check_graph(cursor))
+            yield from (Finding("duckdb", message, repair) for message, repair in check_graph(cursor))
             chunks = _pairs(cursor, "chunks")
             parents = _pairs(cursor, "parents")
             of_graph = {kind: embedded(cursor, kind) for kind in VECTORS_OF if kind != "chunks"}
         yield from _check_texts(snapshot)
     except (duckdb.Error, StoreError) as error:
-        yield Finding("duckdb", str(error).splitlines()[0], "none")
+        message = f"the rows cannot be read ({reason(error)})" if isinstance(error, duckdb.Error) else error
+        yield _finding("duckdb", StoreError(str(message)), "none")
         return
     embedder = snapshot.manifest.embedder
+    vectors = VectorReader(snapshot.directory / VECTORS, embedder.dimension, embedder.name)
+    counts["lancedb"] = {}
+    for kind, expected in {"chunks": chunks, **of_graph}.items():
+        try:
+            found = vectors.rows(kind)
+            counts["lancedb"][kind] = len(found)
+            yield from _compare("lancedb", "vectors", kind, expected, found, "vectors")
+            if unusable := vectors.unusable(kind):
+                yield Finding("lancedb", f"{unusable} vectors of {kind} are not of length 1", "vectors")
+        except StoreError as error:
+            yield _finding("lancedb", error, "vectors")
+    yield from _check_postings(snapshot, {"chunk": chunks, "parent": parents}, counts)
+
+
+def _check_postings(
+    snapshot: Snapshot,
+    expected: Mapping[Literal["chunk", "parent"], list[tuple[str, str]]],
+    counts: dict[Engine, dict[str, int]],
+) -> Iterator[Finding]:
+    directory = snapshot.directory / BM25
+    for file in damaged_postings(directory):
+        yield Finding("tantivy", f"the file {file} is missing or damaged", "bm25")
+    postings = Bm25Reader(directory)
+    counts["tantivy"] = {}
     try:
-        vectors = VectorReader(snapshot.directory / VECTORS, embedder.dimension, embedder.name)
-        for kind, expected in {"chunks": chunks, **of_graph}.items():
-            yield from _compare("lancedb", "vectors", kind, expected, vectors.rows(kind), "vectors")
+        for kind, pairs in expected.items():
+            found = postings.rows(kind)
+            counts["tantivy"][f"{kind}s"] = len(found)
+            yield from _compare("tantivy", "postings", f"{kind}s", pairs, found, "bm25")
     except StoreError as error:
-        yield Finding("lancedb", str(error), "vectors")
-    postings = Bm25Reader(snapshot.directory / BM25)
-    try:
-        yield from _compare("tantivy", "postings", "chunks", chunks, postings.rows("chunk"), "bm25")
-        yield from _compare("tantivy", "postings", "parents", parents, postings.rows("parent"), "bm25")
-    except StoreError as error:
-        yield Finding("tantivy", str(error), "bm25")
+        yield _finding("tantivy", error, "bm25")
     finally:
         postings.close()
 
 
+def _read_all(cursor: duckdb.DuckDBPyConnection) -> None:
+    # DuckDB verifies the checksum of a block when it reads it, and a count reads none.
+    for table in sorted(schema.tables_of(cursor)):
+        cursor.execute(f"SELECT bit_xor(hash(t)) FROM {table} t").fetchone()
+
+
+def _row_counts(cursor: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    present = schema.tables_of(cursor)
+    names = ("documents", "parents", *schema.COUNTED[1:], "mentions", "links")
+    return {name: _number(cursor, f"SELECT count(*) FROM {name}") if name in present else 0 for name in names}
+
+
 def _pairs(cursor: duckdb.DuckDBPyConnection, table: str) -> list[tuple[str, str]]:
-    return cursor.execute(f"SELECT id, document_id FROM {table}").fetchall()  # noqa: S608
+    return cursor.execute(f"SELECT id, document_id FROM {table}").fetchall()
 
 
 def _check_rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    for table in ("documents", "parents", "chunks"):
-        twice = _number(cursor, f"SELECT count(*) - count(DISTINCT id) FROM {table}")  # noqa: S608
+    for table in UNIQUE:
+        twice = _number(cursor, f"SELECT count(*) - count(DISTINCT id) FROM {table}")
         if twice:
-            yield Finding("duckdb", f"{twice} repeated ids in {table}", "none")
+            yield Finding("duckdb", f"{twice} repeated ids in {table}", "rows")
     twice = _number(cursor, "SELECT count(*) - count(DISTINCT key) FROM documents")
     if twice:
-        yield Finding("duckdb", f"{twice} documents are in twice", "none")
-    for table, column, owner, key in _ORPHANS:
+        yield Finding("duckdb", f"{twice} documents are in twice", "rows")
+    present = schema.tables_of(cursor)
+    for table, column, owner, key in ORPHANS:
+        if table not in present:
+            continue
         lost = _number(
             cursor,
-            f"SELECT count(*) FROM {table} t WHERE t.{column} IS NOT NULL "  # noqa: S608
+            f"SELECT count(*) FROM {table} t WHERE t.{column} IS NOT NULL "
             f"AND NOT EXISTS (SELECT 1 FROM {owner} o WHERE o.{key} = t.{column})",
         )
         if lost:
-            yield Finding("duckdb", f"{lost} rows of {table} whose {column} is not in {owner}", "none")
+            yield Finding("duckdb", f"{lost} rows of {table} whose {column} is not in {owner}", "rows")
 
 
 def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
@@ -110,7 +199,8 @@ def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
             document_id, text = chunk.document_id, snapshot.document_text(chunk.document_id)
         wrong += text[chunk.start : chunk.end] != chunk.text
     if wrong:
-        yield Finding("duckdb", f"{wrong} chunks whose text is not at their place in the document", "none")
+        message = f"{wrong} chunks whose text is not at their place in the document"
+        yield Finding("duckdb", message, "none", "delete their documents and ingest them again")
 
 
 def _number(cursor: duckdb.DuckDBPyConnection, query: str) -> int:

@@ -10,6 +10,7 @@ import duckdb
 
 from ekr.errors import StoreError, UsageError
 from ekr.store.records import ChunkRecord, DocumentRecord, ParentRecord, PreparedDocument
+from ekr.store.schema import tables_of
 
 _DOCUMENT = (
     "id, key, display, path, record_id, title, format, language, content_hash, pages, characters, metadata, warnings"
@@ -19,8 +20,8 @@ _CHUNK = (
     "id, document_id, parent_id, ordinal, heading, text, context, start_offset, end_offset, page_start, "
     "page_end, tokens, language"
 )
-_OWNED = ("pages", "parents", "chunks", "model_calls")
-_MIN_PREFIX = 6
+_OWNED = ("pages", "parents", "chunks", "model_calls", "given_properties")
+SHORTEST_PREFIX = 6
 
 
 def insert_documents(connection: duckdb.DuckDBPyConnection, documents: Sequence[PreparedDocument]) -> None:
@@ -30,6 +31,11 @@ def insert_documents(connection: duckdb.DuckDBPyConnection, documents: Sequence[
         connection,
         "pages",
         [(d.record.id, number, text) for d in documents for number, text in enumerate(d.pages, start=1)],
+    )
+    insert_rows(
+        connection,
+        "given_properties",
+        [(d.record.id, json.dumps(dict(d.given), ensure_ascii=False)) for d in documents if d.given],
     )
     insert_rows(connection, "parents", [_parent_row(parent) for d in documents for parent in d.parents])
     insert_rows(connection, "chunks", [_chunk_row(chunk) for d in documents for chunk in d.chunks])
@@ -62,16 +68,26 @@ def documents_by_id(cursor: duckdb.DuckDBPyConnection, ids: Collection[str]) -> 
     return {record.id: record for record in found}
 
 
-def find_documents(cursor: duckdb.DuckDBPyConnection, text: str) -> list[DocumentRecord]:
+def given_properties(cursor: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
+    """Document id → the properties that came with the command and not from the document; absent without any."""
+    if "given_properties" not in tables_of(cursor):
+        return {}
+    rows = cursor.execute("SELECT document_id, properties FROM given_properties").fetchall()
+    return {document_id: json.loads(properties) for document_id, properties in rows}
+
+
+def find_documents(
+    cursor: duckdb.DuckDBPyConnection, text: str, shortest_prefix: int = SHORTEST_PREFIX
+) -> list[DocumentRecord]:
     """Documents that a person means by `text`: the first of these readings that finds any.
 
-    Display name, key, path, record id or id; then file name; then an id prefix of at least six digits.
+    Display name, key, path, record id or id; then file name; then an id prefix of at least `shortest_prefix` digits.
     """
     readings: list[tuple[str, list[Any]]] = [
         ("WHERE display = $1 OR key = $1 OR id = $1 OR record_id = $1 OR path = $1", [text]),
         ("WHERE regexp_extract(display, '[^/]*$') = $1", [text]),
     ]
-    if len(text) >= _MIN_PREFIX:
+    if len(text) >= shortest_prefix:
         readings.append(("WHERE starts_with(id, $1)", [text]))
     for where, values in readings:
         if found := _documents(cursor, f"{where} ORDER BY display, key", values):

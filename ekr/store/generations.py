@@ -7,6 +7,7 @@ STORE/generations/<n>/        graph.duckdb, vectors/, bm25/, pin (the readers' s
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import os
@@ -54,6 +55,11 @@ def current(root: Path) -> int | None:
     if not text.strip().isdecimal():
         raise StoreError(f"{root / CURRENT} is damaged; run: ekr doctor --repair")
     return int(text)
+
+
+def has_current(root: Path) -> bool:
+    """Whether there is a `CURRENT`, be it damaged."""
+    return (root / CURRENT).exists()
 
 
 def directory_of(root: Path, generation: int) -> Path:
@@ -186,6 +192,17 @@ def collect(root: Path, keep: int | None) -> list[int]:
 def generations(root: Path) -> list[int]:
     """The generations on disk, committed or not, in order."""
     return sorted(int(entry.name) for entry in _entries(root) if entry.name.isdecimal())
+
+
+def bytes_used(root: Path) -> int:
+    """Size of all files of a store; a file with several hard links counts once."""
+    sizes = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                facts = Path(folder, name).lstat()
+                sizes[facts.st_ino] = facts.st_size
+    return sum(sizes.values())
 
 
 def _entries(root: Path) -> Iterator[Path]:

@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import duckdb
 
 from ekr.store.schema import tables_of
 
 # (table, column, the table and column in which its values must be)
-_ORPHANS = (
+RAW_ORPHANS = (
     ("extractions", "document_id", "documents", "id"),
     ("extractions", "chunk_id", "chunks", "id"),
     ("extracted", "document_id", "documents", "id"),
+)
+_RESOLVED_ORPHANS = (
     ("entity_names", "entity_id", "entities", "id"),
     ("entity_chunks", "entity_id", "entities", "id"),
     ("entity_chunks", "chunk_id", "chunks", "id"),
@@ -28,9 +31,8 @@ _ORPHANS = (
     ("community_members", "community_id", "communities", "id"),
     ("community_members", "entity_id", "entities", "id"),
 )
-_UNIQUE = (
-    ("extracted", "document_id"),
-    ("extractions", "chunk_id"),
+RAW_UNIQUE = (("extracted", "document_id"), ("extractions", "chunk_id"))
+_RESOLVED_UNIQUE = (
     ("entities", "id"),
     ("entities", "key"),
     ("relations", "id"),
@@ -40,18 +42,24 @@ _ENDS = {"chunk": "chunks", "parent": "parents", "entity": "entities"}
 _VECTORS_FOR = {"entities": "entities", "relations": "relations", "reports": "communities"}
 
 
-def check_graph(cursor: duckdb.DuckDBPyConnection) -> Iterator[str]:
-    """One line for each thing that is wrong in the rows; none where the generation has no graph."""
+def check_graph(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Literal["rows", "graph"]]]:
+    """One line for each thing that is wrong in the rows, none where the generation has no graph.
+
+    With each line what puts it right: "rows" of extraction to be removed, or the "graph" resolved anew.
+    """
     if "graph_state" not in tables_of(cursor):
         return
-    for table, column in _UNIQUE:
-        twice = _number(cursor, f"SELECT count({column}) - count(DISTINCT {column}) FROM {table}")
-        if twice:
-            yield f"{twice} values of {table}.{column} are in twice"
-    for table, column, owner, key in _ORPHANS:
-        lost = _number(cursor, f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT {key} FROM {owner})")
-        if lost:
-            yield f"{lost} rows of {table} whose {column} is not in {owner}"
+    for message in _repeated(cursor, RAW_UNIQUE):
+        yield message, "rows"
+    for message in _orphans(cursor, RAW_ORPHANS):
+        yield message, "rows"
+    for message in _check_resolved(cursor):
+        yield message, "graph"
+
+
+def _check_resolved(cursor: duckdb.DuckDBPyConnection) -> Iterator[str]:
+    yield from _repeated(cursor, _RESOLVED_UNIQUE)
+    yield from _orphans(cursor, _RESOLVED_ORPHANS)
     for kind, owner in _ENDS.items():
         for end in ("source", "target"):
             condition = f"{end}_kind = '{kind}' AND {end}_id NOT IN (SELECT id FROM {owner})"
@@ -64,6 +72,20 @@ def check_graph(cursor: duckdb.DuckDBPyConnection) -> Iterator[str]:
         if lost:
             yield f"{lost} embedded {kind} that do not exist"
     yield from _unsupported(cursor)
+
+
+def _repeated(cursor: duckdb.DuckDBPyConnection, columns: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for table, column in columns:
+        twice = _number(cursor, f"SELECT count({column}) - count(DISTINCT {column}) FROM {table}")
+        if twice:
+            yield f"{twice} values of {table}.{column} are in twice"
+
+
+def _orphans(cursor: duckdb.DuckDBPyConnection, rules: Iterable[tuple[str, str, str, str]]) -> Iterator[str]:
+    for table, column, owner, key in rules:
+        lost = _number(cursor, f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT {key} FROM {owner})")
+        if lost:
+            yield f"{lost} rows of {table} whose {column} is not in {owner}"
 
 
 def _unsupported(cursor: duckdb.DuckDBPyConnection) -> Iterator[str]:
@@ -80,6 +102,10 @@ def _unsupported(cursor: duckdb.DuckDBPyConnection) -> Iterator[str]:
     )
     if small:
         yield f"{small} communities of fewer than two members"
+    members = "(SELECT count(*) FROM community_members m WHERE m.community_id = c.id)"
+    partial = _number(cursor, f"SELECT count(*) FROM communities c WHERE c.size <> {members}")
+    if partial:
+        yield f"{partial} communities of which members are missing"
 
 
 def embedded(cursor: duckdb.DuckDBPyConnection, kind: str) -> list[tuple[str, str]]:

@@ -70,9 +70,13 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A document ready to be written: its record, page texts, parents, children."""
+    """A document ready to be written: its record, page texts, parents, children.
+
+    `given` are those of the record's properties that did not come from the document itself.
+    """
 
     record: DocumentRecord
     pages: tuple[str, ...]
     parents: tuple[ParentRecord, ...]
     chunks: tuple[ChunkRecord, ...]
+    given: Mapping[str, MetadataValue] = field(default_factory=dict)

@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS chunks (
     heading VARCHAR, text VARCHAR NOT NULL, context VARCHAR NOT NULL, start_offset BIGINT NOT NULL,
     end_offset BIGINT NOT NULL, page_start INTEGER, page_end INTEGER, tokens INTEGER NOT NULL,
     language VARCHAR NOT NULL);
+CREATE TABLE IF NOT EXISTS given_properties (document_id VARCHAR NOT NULL, properties VARCHAR NOT NULL);
 CREATE TABLE IF NOT EXISTS model_calls (
     key VARCHAR NOT NULL, kind VARCHAR NOT NULL, document_id VARCHAR, value VARCHAR NOT NULL);
 """

@@ -23,6 +23,7 @@ from ekr.store.manifest import Manifest, read_manifest
 from ekr.store.records import ChunkRecord, DocumentRecord, ParentRecord
 
 if TYPE_CHECKING:
+    from ekr.reading.document import MetadataValue
     from ekr.store.bm25 import Bm25Reader
     from ekr.store.graph_reader import GraphReader
     from ekr.store.vectors import VectorReader
@@ -79,9 +80,13 @@ class Snapshot:
         """Every document, by display name."""
         return self._read(rows.all_documents)
 
-    def find_document(self, text: str) -> list[DocumentRecord]:
+    def given_properties(self) -> dict[str, dict[str, MetadataValue]]:
+        """Document id → the properties that were given at ingest, not found in the document; absent without any."""
+        return self._read(rows.given_properties)
+
+    def find_document(self, text: str, shortest_prefix: int = rows.SHORTEST_PREFIX) -> list[DocumentRecord]:
         """Documents that a person means: by display name, key, path, record id, id, file name or id prefix."""
-        return self._read(lambda cursor: rows.find_documents(cursor, text))
+        return self._read(lambda cursor: rows.find_documents(cursor, text, shortest_prefix))
 
     def page(self, document_id: str, page: int) -> str:
         """Text of a page, from 1. Raises StoreError for an unknown document, UsageError for a page it lacks."""

@@ -202,6 +202,12 @@ class VectorReader:
             return []
         return list(self._run(table, self._rows(table)))
 
+    def unusable(self, table: str) -> int:
+        """How many vectors are not finite or not of length 1: every number is read."""
+        if table not in table_names(self._directory):
+            return 0
+        return int(self._run(table, self._unusable(table)))
+
     def _run(self, table: str, coroutine: Coroutine[Any, Any, T]) -> T:
         with told_as(f"the vectors of {table} cannot be read", "run: ekr doctor --repair"):
             return lance.run(coroutine)
@@ -255,3 +261,14 @@ class VectorReader:
             async for batch in stream
             for pair in zip(batch.column("id").to_pylist(), batch.column("document_id").to_pylist(), strict=True)
         ]
+
+    async def _unusable(self, name: str) -> int:
+        query = (await self._table(name)).query()
+        query.select([("vector", "vector")])
+        wrong = 0
+        async for batch in await query.execute(None, None):
+            numbers = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+            lengths = np.linalg.norm(numbers.reshape(-1, self._dimension), axis=1)
+            # Written so that NaN counts as wrong.
+            wrong += int(np.count_nonzero(~(np.abs(lengths - 1) < _LENGTH_TOLERANCE)))
+        return wrong

@@ -20,7 +20,7 @@ from ekr.store import documents as rows
 from ekr.store.building import Building
 from ekr.store.compaction import rebuild_bm25, rewrite
 from ekr.store.faults import told_as
-from ekr.store.graph_schema import GraphTables, forget_vectors
+from ekr.store.graph_schema import GraphTables, forget_resolution, forget_vectors
 from ekr.store.locks import HeldLock
 from ekr.store.manifest import Manifest, read_manifest, read_number, write_manifest, write_number
 from ekr.store.pending import Pending
@@ -277,6 +277,9 @@ class Writer:
             building = self._begun()
             if compact:
                 write_number(building.connection, _DEAD, 0)
+                if not schema.counts(building.connection)["documents"]:
+                    # A table's only row takes a block of the file, half of what an empty store is.
+                    forget_resolution(building.connection)
             building.finish()
             if compact:
                 rewrite(building.directory, self.manifest.embedder.dimension)

@@ -90,7 +90,8 @@ def test_several_processes_read_what_one_reads(ekr: Ekr, folder: Path, tmp_path:
     one = _ingest(ekr, tmp_path / "one", folder)
     two = _ingest(ekr, tmp_path / "two", folder, "--jobs", "2")
     for summary in (one, two):
-        summary.pop("timings")
+        # A slow machine publishes what it has on the way.
+        del summary["timings"], summary["generation"]
     assert one == two
 
 
