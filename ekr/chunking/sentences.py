@@ -18,7 +18,7 @@ _ABBREVIATIONS = words(
     "sq sqq ss suiv sup suppl s t tr trad v j.-c c.-à-d"
 )
 _END = re.compile(
-    r"""(?P<stop>[.!?…]+)(?P<close>[»”’"')\]]*)(?P<space>\s+)(?=[«“"'‘(\[]*\s?[^\W_a-zà-öø-ÿ])"""
+    r"""(?<![.!?…])(?P<stop>[.!?…]+)(?P<close>[»”’"')\]]*)(?P<space>\s+)(?=[«“"'‘(\[]*\s?[^\W_a-zà-öø-ÿ])"""
     r"""|(?P<cjk>[。！？｡]+[」』）】]*)"""
     r"""|(?P<guillemet>[.!?…]\s»)(?P<after>\s+)(?=[«(]*\s?[^\W_a-zà-öø-ÿ])"""
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import threading
 import time
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ekr.errors import ReadError
+from ekr.errors import ModelError, ReadError
 from ekr.store.records import DocumentRecord, PreparedDocument
 
 if TYPE_CHECKING:
@@ -69,7 +70,10 @@ def document_id(key: str) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file's bytes. Raises ReadError."""
+    """SHA-256 of a file's bytes. Raises ReadError, before it reads one that is empty or too large."""
+    from ekr.reading.limits import check_size
+
+    check_size(path)
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -89,12 +93,24 @@ def prepare(task: FileTask, tokenizer: Tokenizer, settings: ChunkSettings) -> It
             return
         for document in read(task.path, problems.append):
             yield from _drain(problems, task)
-            yield _one(document, digest, task, tokenizer, settings)
+            yield _prepared_or_problem(document, digest, task, tokenizer, settings)
     except ReadError as error:
         problems.append(error)
-    except (OSError, ValueError, RecursionError, MemoryError) as error:
-        problems.append(ReadError(f"cannot be read: {' '.join(str(error).split()) or type(error).__name__}"))
     yield from _drain(problems, task)
+
+
+def _prepared_or_problem(
+    document: Document, digest: str, task: FileTask, tokenizer: Tokenizer, settings: ChunkSettings
+) -> Prepared:
+    """One document; what fails in it costs neither the file's other records nor other files."""
+    try:
+        return _one(document, digest, task, tokenizer, settings)
+    except ModelError:
+        raise
+    except Exception as error:
+        where = task.display if document.record_id is None else f"{task.display}#{document.record_id}"
+        detail = " ".join(str(error).split())[:200]
+        return ReadError(f"cannot be cut into chunks: {type(error).__name__} {detail}".rstrip(), where)
 
 
 def _drain(problems: list[ReadError], task: FileTask) -> Iterator[ReadError]:
@@ -158,7 +174,9 @@ def _is_known(key: str, content: str, task: FileTask) -> bool:
 
 def exit_with_parent(poll_seconds: float = 1.0) -> None:
     """Makes this worker end when its parent dies, however it dies."""
-    parent = os.getppid()
+    # Not os.getppid(): a parent that died while this process started would never be missed.
+    known = multiprocessing.parent_process()
+    parent = known.pid if known else os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:

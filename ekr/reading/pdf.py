@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
@@ -17,6 +18,7 @@ from ekr.reading.limits import MAX_PDF_PAGES, check_size, check_text_size
 from ekr.reading.pdf_headings import Body, body_style, find_headings
 from ekr.reading.pdf_lines import Line, page_lines
 from ekr.reading.pdf_paragraphs import order_page, starts_paragraph
+from ekr.reading.pdf_streams import check_streams
 from ekr.reading.running_heads import strip_running_heads
 from ekr.text import clean, collapse
 
@@ -31,6 +33,8 @@ def read_pdf(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[Do
     import pypdfium2
 
     check_size(path)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        check_streams(data)
     try:
         pdf = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
