@@ -102,7 +102,9 @@ def _passages(search: Search, items: Sequence[Candidate]) -> list[Passage]:
     for item in items:
         if item.type == "chunk":
             chunk = chunks[item.id]
-            passages.append(Passage(chunk.heading or "", _body(chunk.context, chunk.text)))
+            # The last heading alone, as it is indexed: whole breadcrumbs put one more of 25 questions out of the top 5.
+            title = (chunk.heading or "").split(" > ")[-1]
+            passages.append(Passage(title, _body(chunk.context, chunk.text)))
         else:
             passages.append(Passage(entities[item.id].name, entities[item.id].description))
     return passages
