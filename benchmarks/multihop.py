@@ -51,9 +51,6 @@ WITH_RERANK: dict[str, Changes] = {
     "without PageRank": {"walk": ["links"]},
     "without following links again": {"relink": False},
     "without the blend": {"rerank_weight": 1.0},
-    "blend 0.4": {"rerank_weight": 0.4},
-    "two link hops": {"link_hops": 2},
-    "30 passages re-ranked": {"rerank_top": 30},
 }
 
 

@@ -127,7 +127,7 @@ def answer(
     with _timed(timings, "verify"):
         checked = verify(unquote(raw).strip(), context.sources, embedder, question)
     doubtful = verdict.score is not None and verdict.score < chosen.calibration.trust_above
-    if context.sources and not checked.cited and doubtful and not computed:
+    if context.sources and not checked.cited and (checked.obeyed or (doubtful and not computed)):
         withheld = (*_verdict_notes(verdict), *checked.notes, "the model's answer was withheld: no excerpt supports it")
         return _refuse(context, language, verdict, withheld, timings, emit)
     refused = prompting.phrase("absent", language).rstrip(".") in checked.text

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ekr.answering.citation_marks import CITATION, parse_citations
 from ekr.answering.context import Source
 from ekr.answering.language import question_language
+from ekr.answering.orders import is_ordered, orders_in
 from ekr.answering.sentences import split_sentences
 from ekr.answering.support import Excerpts, names, numbers, terms, written_numbers
 from ekr.models.base import Embedder
@@ -36,12 +37,16 @@ class CheckedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The answer with its citations corrected, the ids cited in order of first use, and what was changed."""
+    """The answer with its citations corrected, the ids cited in order of first use, and what was changed.
+
+    `obeyed` says that a sentence of the answer is what an excerpt orders its reader to say.
+    """
 
     text: str
     cited: tuple[int, ...]
     notes: tuple[str, ...]
     sentences: tuple[CheckedSentence, ...] = field(default=())
+    obeyed: bool = False
 
 
 def verify(text: str, sources: Sequence[Source], embedder: Embedder | None, question: str = "") -> Verified:
@@ -65,7 +70,7 @@ def verify(text: str, sources: Sequence[Source], embedder: Embedder | None, ques
         position = end
     pieces.append(text[position:])
     order = tuple(dict.fromkeys(n for s in checked for n in s.cited))
-    return Verified("".join(pieces), order, tuple(checker.notes), tuple(checked))
+    return Verified("".join(pieces), order, tuple(checker.notes), tuple(checked), checker.obeyed)
 
 
 class _Checker:
@@ -73,7 +78,9 @@ class _Checker:
 
     def __init__(self, sources: Sequence[Source], embedder: Embedder | None, question: str, answer: str) -> None:
         self.notes: list[str] = []
+        self.obeyed = False
         self._ids = [source.id for source in sources]
+        self._orders = orders_in([source.text for source in sources])
         self._texts = [f"{source.heading or ''}\n{source.text}" for source in sources]
         self._embedder = embedder
         given = " ".join(self._texts)
@@ -107,6 +114,10 @@ class _Checker:
         top = max(row)
         best = self._ids[row.index(top)]
         shown = _shown(sentence)
+        if is_ordered(sentence, self._orders):
+            self.notes.append(f"an excerpt orders to say {shown}: not cited")
+            self.obeyed = True
+            return (), 0.0
         if stray := self._stray(sentence):
             self.notes.append(f"no excerpt has {', '.join(stray)} of {shown}: not cited")
             return (), top

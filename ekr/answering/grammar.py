@@ -6,12 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Collection
 
+from ekr.chunking.sentences import sentence_spans
+
 MAX_BLOCKS = 6
 MAX_ITEMS = 10
 MAX_WORDS = 70
+_TOKEN = re.compile(r"""[^\s()\[\]{}<>|"«»“”]+""")
+_MAY_END = frozenset({"Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "etc."})
+_MAX_DOTTED, _LONGEST_DOTTED = 120, 40
 # Ranges of a GBNF character class: kana, ideographs, Hangul, full-width forms.
-_DOTTED = re.compile(r"[A-Za-zÀ-ÿ0-9]+(?:\.[A-Za-zÀ-ÿ0-9]+)+\.?")
-_MAX_DOTTED = 80
 _IDEOGRAPHS = r"\u3000-\u30FF\u3400-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF\uFF00-\uFFEF"
 
 
@@ -31,24 +34,29 @@ def answer_grammar(
     `max_items` items. Sentences and items are bounded in words, so that a bound never cuts a word in two. No
     square bracket can stand in them: a citation is only at their end, and only in range. Full stops inside are
     those of `dotted` words, of list numbers and of usual abbreviations: a model that may put one anywhere, and is
-    kept from ending its answer there, goes on to "1941.0.2.4". Without `ideographs` no Chinese, Japanese or
+    kept from ending its answer there, goes on to "1941.0.2.4". Words such as U.S. and Inc. may also end
+    the sentence. Without `ideographs` no Chinese, Japanese or
     Korean character can appear: some models slip into them. Raises ValueError when there is no source.
     """
     if sources < 1:
         raise ValueError("a citing answer needs at least one source")
     ids = " | ".join(f'"{n}"' for n in range(1, sources + 1))
+    ended = [word for word in dotted if word.endswith(".") and ("." in word[:-1] or word in _MAY_END)]
+    ending = f' | (word " "){{0,{max_words - 1}}} ended' if ended else ""
+    opening, closing = r'[(«“]? "\""?', r'"\""? [)»”]? [,;:%]?'
     first = f"{_literal(start + ' ')} (sentence | list)" if start else "(sentence | list)"
     return "\n".join(
         [
             f"root ::= {first} (separator (sentence | list)){{0,{max_blocks - 1}}}",
             'separator ::= " " | "\\n" "\\n"?',
-            'sentence ::= words [.!?;] " [" id "]"',
+            f'sentence ::= (words [.!?;]{ending}) " [" id "]"',
             f'list ::= words " "? ":" "\\n" "\\n"? item ("\\n" item){{0,{max_items - 1}}}',
             'item ::= ("- " | [1-9] [0-9]? (". " | ") ") | [a-z] ") ") words [.;,]? " [" id "]"',
             f'words ::= word (" " word){{0,{max_words - 1}}}',
             'word ::= plain{1,40} | number | abbreviation | ":" | "–" | "-"' + (" | dotted" if dotted else ""),
             'number ::= [1-9] [0-9]? "."',
-            *([f'dotted ::= "("? ({" | ".join(map(_literal, dotted))}) [),;%]?'] if dotted else []),
+            *([f"dotted ::= {opening} ({' | '.join(map(_literal, dotted))}) {closing}"] if dotted else []),
+            *([f"ended ::= {' | '.join(map(_literal, ended))}"] if ended else []),
             'abbreviation ::= "art." | "Art." | "p." | "n." | "M." | "Mr." | "Mrs." | "Dr." | "St." | "vs."',
             rf"plain ::= [^ \n\t.!?\[\]<>|{'' if ideographs else _IDEOGRAPHS}]",
             f"id ::= {ids}",
@@ -58,9 +66,21 @@ def answer_grammar(
 
 
 def dotted_words(text: str) -> list[str]:
-    """Words of `text` with a full stop inside, such as 6.1, e.g. and U.S.; the most frequent first."""
-    found = Counter(_DOTTED.findall(text))
-    return [word for word, _ in found.most_common(_MAX_DOTTED)]
+    """Words of `text` with a full stop that ends no sentence: 6.1, $3.5, U.S., Lt., J.-P.; the most frequent first."""
+    ends = {end for _, end in sentence_spans(text, 0, len(text))}
+    found: Counter[str] = Counter()
+    for match in _TOKEN.finditer(text):
+        word = match.group().rstrip(",;:!?…'’")
+        after = match.start() + len(word)
+        # A closing mark may stand between the full stop and the sentence's end.
+        if word.endswith(".") and not ends.isdisjoint(range(after, after + 3)) and "." not in word[:-1]:
+            continue
+        if "." in word.strip(".") or (word.endswith(".") and word.strip(".")):
+            found[word] += 1
+            if not ends.isdisjoint(range(after, after + 3)):
+                found[word.rstrip(".")] += 1
+    usable = [word for word in found if len(word) <= _LONGEST_DOTTED and ".." not in word and "." in word]
+    return sorted(usable, key=lambda word: (-found[word], word))[:_MAX_DOTTED]
 
 
 def _literal(text: str) -> str:

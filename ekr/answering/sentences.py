@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ekr.answering.words import ABBREVIATIONS
+from ekr.chunking.sentences import ends_abbreviation
 
 _CITATION = r"(?:\s*\[\d+\])+"
 _END = re.compile(rf"[.!?…]+[»”\"')]*(?:{_CITATION})?(?=\s|$)|;(?:{_CITATION})?(?=\s*\n)|\n+")
@@ -25,7 +26,9 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
             soft = len(match.group()) == 1 and not re.match(r"\s*(?:[-*•–]\s|\d+[.)]\s|\(?[a-z]\)\s)", rest)
             if soft and not re.search(r"[.!?:;…\]»”]\s*$", text[start : match.start()]):
                 continue
-        elif match.group().startswith(".") and _is_abbreviation(text, match.start(), match.end()):
+        elif match.group() == "." and (
+            _is_abbreviation(text, match.start(), match.end()) or ends_abbreviation(text, start, match.start())
+        ):
             continue
         _add(spans, text, start, match.end())
         start = match.end()

@@ -32,14 +32,15 @@ def sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
     begin = start
     for match in _END.finditer(text, start, end):
         boundary = match.end("close") if match["stop"] else match.end("cjk") if match["cjk"] else match.end("guillemet")
-        if boundary >= end or (match["stop"] == "." and _is_abbreviation(text, begin, match.start("stop"))):
+        if boundary >= end or (match["stop"] == "." and ends_abbreviation(text, begin, match.start("stop"))):
             continue
         yield from _trim(text, begin, boundary)
         begin = boundary
     yield from _trim(text, begin, end)
 
 
-def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
+def ends_abbreviation(text: str, begin: int, stop: int) -> bool:
+    """Whether the full stop at `stop`, in a sentence that begins at `begin`, is an abbreviation's or an initial's."""
     word = _LAST_WORD.search(text, max(begin, stop - 24), stop)
     if word is None:
         return False

@@ -35,3 +35,18 @@ def test_spans_are_in_order_and_hold_all_that_is_not_white_space(text: str) -> N
     assert all(a < b for a, b in spans)
     assert all(first[1] <= second[0] for first, second in pairwise(spans))
     assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The director is J. R. R. Pemberton. [1]",
+        "It opened in the U.S. at 9 a.m. on 4 May [1].",
+        "Acme Inc. and Bolt & Co. paid €4.75 million. [1]",
+        "Lt. Harry R. Truman stayed at 12 av. Foch. [2]",
+        "It is in the U.S. [1]",
+    ],
+)
+def test_names_and_abbreviations_end_no_sentence(sentence: str) -> None:
+    text = f"{sentence} Next comes this. [1]"
+    assert [text[a:b] for a, b in split_sentences(text)] == [sentence, "Next comes this. [1]"]
