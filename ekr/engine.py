@@ -102,6 +102,7 @@ class Engine:
             manifest=self._manifest,
             tokenizer=self.models.tokenizer,
             embedder=self.models.embedder,
+            release_embedder=self.models.release_embedder,
             generator=self.models.generator,
             chunking=self._chunking(),
             settings=self.settings,

@@ -49,6 +49,11 @@ class LoadedModels:
                 self._embedder = load_embedder(self._settings.embedder, self._settings)
             return self._embedder
 
+    def release_embedder(self) -> None:
+        """Lets go of the embedder (about 400 MB after a batch); the next use loads it again."""
+        with self._lock:
+            self._embedder = None
+
     def generator(self) -> Generator:
         """The generator. Raises ModelMissing, ModelError."""
         from ekr.models import load_generator

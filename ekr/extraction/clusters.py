@@ -6,8 +6,8 @@ Everything here is decided from counts over all raw records, so the order of doc
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ekr.extraction.names import initials, is_acronym, key_of, numbers, singular
 from ekr.extraction.records import Definition, Kind, RawExtraction
@@ -17,21 +17,39 @@ from ekr.extraction.words import word_list
 _LEGAL_FORMS = word_list("legal_forms")
 # Words whose final s is no plural mark.
 _INVARIABLE = word_list("invariable")
+_COMMON = ("term", "phrase", "heading", "title")
 # Below this share of one long form, an acronym is ambiguous and is only resolved inside its own document.
 _CLEAR_MAJORITY = 0.8
 
 
 @dataclass(slots=True)
 class Node:
-    """All that carries one key: spellings, labels and kinds with their counts."""
+    """What is counted of one key over all its spellings: occurrences, and those of some labels and kinds.
 
-    surfaces: Counter[str] = field(default_factory=Counter)
-    labels: Counter[str] = field(default_factory=Counter)
-    kinds: Counter[Kind] = field(default_factory=Counter)
+    There is one for each name of a store, so it holds numbers only.
+    """
 
-    @property
-    def count(self) -> int:
-        return self.surfaces.total()
+    count: int = 0
+    persons: int = 0
+    organizations: int = 0
+    labelled: bool = False
+    names: int = 0
+    common: int = 0
+    terms: int = 0
+    titles: int = 0
+    acronym: bool = False
+
+    def add(self, surface: str, label: str, kind: Kind, times: int) -> None:
+        """Count a spelling; an empty label counts for none."""
+        self.count += times
+        self.persons += times * (label == "Person")
+        self.organizations += times * (label == "Organization")
+        self.labelled |= bool(label)
+        self.names += times * (kind == "name")
+        self.common += times * (kind in _COMMON)
+        self.terms += times * (kind == "term")
+        self.titles += times * (kind == "title")
+        self.acronym = self.acronym or is_acronym(surface)
 
 
 class Clusters:
@@ -46,8 +64,10 @@ class Clusters:
         self._joined: dict[str, str] = {}
         self._local: dict[tuple[str, str], str] = {}
         self._short_forms: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-        self._persons: dict[str, set[str]] = defaultdict(set)
-        self._singles: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        # The documents in which a name is a person's; some of them more than once.
+        self._persons: dict[str, list[str]] = defaultdict(list)
+        # Names of one word in each document, and whether they are a person's there.
+        self._singles: dict[tuple[str, str], bool] = {}
         defined = list(definitions)
         for raw in raws:
             self._count(raw)
@@ -75,27 +95,23 @@ class Clusters:
             key = key_of(entity.name)
             if not key:
                 continue
-            node = self.nodes[key]
-            times = len(entity.spans) or 1
-            node.surfaces[entity.name] += times
-            node.labels[entity.label] += times
-            node.kinds[entity.kind] += times
+            self.nodes[key].add(entity.name, entity.label, entity.kind, len(entity.spans) or 1)
             for alias in entity.aliases:
                 if key_of(alias) and key_of(alias) != key:
                     self._short_forms[key_of(alias)][(raw.document_id, key)] += 1
-            if entity.label == "Person":
-                self._persons[raw.document_id].add(key)
+            person = entity.label == "Person"
+            if person and raw.document_id not in self._persons[key][-1:]:
+                self._persons[key].append(raw.document_id)
             if entity.kind == "name" and " " not in key:
-                self._singles[(raw.document_id, key)][entity.label] += times
+                place = (raw.document_id, key)
+                self._singles[place] = self._singles.get(place, False) or person
 
     def _define(self, definition: Definition) -> None:
         if definition.scoped:
             return
-        node = self.nodes[key_of(definition.names[0])]
-        node.surfaces[definition.names[0]] += 1
-        node.kinds[definition.kind] += 1
-        if definition.label != "Other" or not node.labels:
-            node.labels[definition.label] += 1
+        name, label = definition.names[0], definition.label
+        node = self.nodes[key_of(name)]
+        node.add(name, "" if label == "Other" and node.labelled else label, definition.kind, 1)
 
     def _join(self, key: str, into: str) -> None:
         key, into = self.root(key), self.root(into)
@@ -105,23 +121,22 @@ class Clusters:
     def _join_honorifics_and_forms(self) -> None:
         for key in sorted(self.nodes):
             parts = key.split()
-            labels = self.nodes[key].labels
             rest = " ".join(parts[1:])
-            if labels["Person"] and len(parts) > 1 and parts[0] in HONORIFICS and rest in self.nodes:
+            if self.nodes[key].persons and len(parts) > 1 and parts[0] in HONORIFICS and rest in self.nodes:
                 self._join(key, rest)
             base = " ".join(parts[:-1])
-            if len(parts) > 1 and parts[-1] in _LEGAL_FORMS and self.nodes.get(base, Node()).labels["Organization"]:
+            owner = self.nodes.get(base) if len(parts) > 1 and parts[-1] in _LEGAL_FORMS else None
+            if owner is not None and owner.organizations:
                 self._join(key, base)
 
     def _join_plurals(self) -> None:
         """Terms and phrases only, and only where both forms are found: "Bra" and "Bras" stay apart."""
         groups: dict[str, list[str]] = defaultdict(list)
         for key, node in self.nodes.items():
-            common = node.kinds["term"] + node.kinds["phrase"] + node.kinds["heading"] + node.kinds["title"]
-            if common and not _proper(node):
+            if node.common and not node.names * 2 > node.count:
                 groups[" ".join(w if w in _INVARIABLE else singular(w) for w in key.split())].append(key)
         for keys in groups.values():
-            best = min(keys, key=lambda k: (not self.nodes[k].kinds["term"], -self.nodes[k].count, len(k), k))
+            best = min(keys, key=lambda k: (not self.nodes[k].terms, -self.nodes[k].count, len(k), k))
             for key in sorted(keys):
                 if numbers(key) == numbers(best):
                     self._join(key, best)
@@ -143,8 +158,7 @@ class Clusters:
                 self._local[(document_id, short)] = min(keys, key=lambda k: (-len(k), k))
 
     def _spelt(self, short: str, long_key: str) -> bool:
-        written = self.nodes[short].surfaces
-        return any(is_acronym(surface) for surface in written) and short in initials(long_key)
+        return self.nodes[short].acronym and short in initials(long_key)
 
     def _join_aliases(self, definitions: Iterable[Definition]) -> None:
         """A title without its parenthesis is the title's entity where no other title claims it."""
@@ -167,39 +181,34 @@ class Clusters:
         Small pipelines take surnames for places, so the label decides only where the name also stands in documents
         that don't know the person ("Washington").
         """
-        everywhere = _by_part(key for keys in self._persons.values() for key in keys)
-        within = {document: _by_part(keys) for document, keys in self._persons.items()}
         documents: dict[str, list[str]] = defaultdict(list)
         for document_id, key in self._singles:
             documents[key].append(document_id)
-        fixed = {key for key, node in self.nodes.items() if node.kinds["title"] or node.kinds["term"]}
-        for (document_id, key), labels in self._singles.items():
-            if key in fixed or (document_id, key) in self._local:
+        everywhere: dict[str, list[str]] = defaultdict(list)
+        within: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for person, homes in self._persons.items():
+            for part in _parts(person):
+                if part in documents:
+                    everywhere[part].append(person)
+                    for home in homes:
+                        within[(home, part)].append(person)
+        for (document_id, key), person_here in self._singles.items():
+            node = self.nodes[key]
+            if node.titles or node.terms or (document_id, key) in self._local:
                 continue
-            near = {self.root(k) for k in within.get(document_id, {}).get(key, ())}
-            person = labels["Person"] > 0
-            only_here = all(key in within.get(other, {}) for other in documents[key])
+            near = {self.root(k) for k in within.get((document_id, key), ())}
+            only_here = all((other, key) in within for other in documents[key])
             surname = len(near) == 1 and next(iter(near)).endswith(" " + key)
-            if not near and person and self.nodes[key].labels["Person"] * 2 >= self.nodes[key].count:
+            if not near and person_here and node.persons * 2 >= node.count:
                 near = {self.root(k) for k in everywhere.get(key, ()) if k.endswith(" " + key)}
                 surname = True
-            if len(near) == 1 and (person or (surname and only_here)):
+            if len(near) == 1 and (person_here or (surname and only_here)):
                 self._local[(document_id, key)] = near.pop()
 
 
-def _proper(node: Node) -> bool:
-    """Whether a key is written as a proper name more often than not."""
-    names = node.kinds["name"]
-    return names * 2 > node.count
-
-
-def _by_part(keys: Iterable[str]) -> Mapping[str, set[str]]:
-    """First and last words of full personal names, and the names they belong to."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for key in keys:
-        parts = key.split()
-        if 2 <= len(parts) <= 4 and not numbers(key):
-            for part in {parts[0], parts[-1]}:
-                if len(part) > 2 and part not in HONORIFICS:
-                    found[part].add(key)
-    return found
+def _parts(person: str) -> set[str]:
+    """First and last word of a full personal name; none of what is no such name."""
+    parts = person.split()
+    if not 2 <= len(parts) <= 4 or numbers(person):
+        return set()
+    return {part for part in (parts[0], parts[-1]) if len(part) > 2 and part not in HONORIFICS}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
+import numpy as np
+
+from ekr.extraction.drafts import Drafts
 from ekr.extraction.names import key_of
 from ekr.extraction.records import Definition, Link
-from ekr.extraction.references import Reference, numbered_heading, references
-from ekr.extraction.resolution import Draft, ResolutionSettings
+from ekr.extraction.references import Reference, numbered_heading
+from ekr.extraction.resolution import ResolutionSettings
 from ekr.extraction.structure import keys_of
+from ekr.extraction.tables import groups, rows_of
 from ekr.store.records import ChunkRecord
 
 _WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,120})(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
@@ -19,27 +23,47 @@ _PARAGRAPH = re.compile(r"(?m)^\s*\(?(\d{1,3})[.)]\s")
 _Target = tuple[str, str]
 
 
-def build_links(drafts: Mapping[str, Draft], chunks: Sequence[ChunkRecord], settings: ResolutionSettings) -> list[Link]:
-    """All links, sorted.
+def build_links(
+    drafts: Drafts, cited: Mapping[int, Sequence[Reference]], settings: ResolutionSettings
+) -> Sequence[Link]:
+    """All links, sorted. `cited` has the references of each chunk that has any, by its number.
 
     An entity that more than a tenth of the chunks mention gets no MENTIONS links: it tells nothing. Neither does a
     numbered unit, whose REFERS_TO links say the same more exactly.
     """
-    links: Counter[tuple[str, str, str, str, str]] = Counter()
-    most = max(settings.common_floor, int(settings.common_share * len(chunks)))
-    for draft in drafts.values():
-        for definition in draft.definitions:
-            links[("DEFINES", *_passage(definition), "entity", draft.id)] = 1
-        if len(draft.chunks) <= most and not any(d.scoped for d in draft.definitions):
-            for chunk_id, _, _ in draft.mentions:
-                links[("MENTIONS", "chunk", chunk_id, "entity", draft.id)] += 1
-    definitions = [d for draft in drafts.values() for d in draft.definitions]
-    for chunk, target in chain(_references(definitions, chunks), _wiki_links(definitions, chunks)):
-        links[("REFERS_TO", "chunk", chunk.id, *target)] += 1
-    return [
-        Link(kind, source_kind, source, target_kind, target, count)  # type: ignore[arg-type]
-        for (kind, source_kind, source, target_kind, target), count in sorted(links.items())
-    ]
+    defines = {
+        (*_passage(definition), drafts.ids[draft])
+        for draft, definitions in enumerate(drafts.definitions)
+        for definition in definitions
+    }
+    links = [Link("DEFINES", kind, source, "entity", target) for kind, source, target in sorted(defines)]
+    links += _mentioned(drafts, settings)
+    definitions = [d for of_draft in drafts.definitions for d in of_draft]
+    refers = Counter(
+        (chunk.id, *target)
+        for chunk, target in chain(
+            _references(definitions, drafts.passages, cited), _wiki_links(definitions, drafts.passages)
+        )
+    )
+    links += [Link("REFERS_TO", "chunk", *ends, count) for ends, count in sorted(refers.items())]
+    return links
+
+
+def _mentioned(drafts: Drafts, settings: ResolutionSettings) -> Iterator[Link]:
+    most = max(settings.common_floor, int(settings.common_share * len(drafts.passages)))
+    telling = np.array(
+        [
+            count <= most and not any(d.scoped for d in definitions)
+            for count, definitions in zip(drafts.chunk_counts, drafts.definitions, strict=True)
+        ],
+        dtype=bool,
+    )
+    rows = drafts.mentions[telling[drafts.mentions[:, 0]]]
+    starts, ends = groups(rows, 0, 1)
+    counts = np.column_stack([rows[starts, :2], ends - starts])
+    rank = np.argsort(np.argsort(np.array(drafts.ids, dtype=str)))
+    for draft, chunk, count in rows_of(counts[np.lexsort([rank[counts[:, 0]], counts[:, 1]])]):
+        yield Link("MENTIONS", "chunk", drafts.passages[chunk].id, "entity", drafts.ids[draft], count)
 
 
 def _passage(definition: Definition) -> _Target:
@@ -47,18 +71,16 @@ def _passage(definition: Definition) -> _Target:
 
 
 def _references(
-    definitions: Sequence[Definition], chunks: Sequence[ChunkRecord]
+    definitions: Sequence[Definition], chunks: Sequence[ChunkRecord], cited: Mapping[int, Sequence[Reference]]
 ) -> Iterator[tuple[ChunkRecord, _Target]]:
     units: dict[tuple[str, str], set[str]] = defaultdict(set)
     for definition in definitions:
         if definition.scoped:
             units[(definition.document_id, definition.names[-1])].add(definition.parent_id)
-    children: dict[str, list[ChunkRecord]] = defaultdict(list)
-    for chunk in chunks:
-        children[chunk.parent_id].append(chunk)
-    starts = {parent: _paragraph_chunks(found) for parent, found in children.items()}
-    for chunk in chunks:
-        for reference in references(chunk.text):
+    starts = _paragraph_chunks(chunks, {parent for parents in units.values() for parent in parents})
+    for number, references in cited.items():
+        chunk = chunks[number]
+        for reference in references:
             known = (units.get((chunk.document_id, key)) for key in keys_of(reference))
             parents = next(filter(None, known), set())
             # Sections are numbered anew in each chapter: which one is meant can't be told.
@@ -95,11 +117,12 @@ def _targets(reference: Reference, parents: Sequence[str], starts: Mapping[str, 
     return [("parent", parent) for parent in parents]
 
 
-def _paragraph_chunks(chunks: Sequence[ChunkRecord]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for chunk in sorted(chunks, key=lambda c: c.ordinal):
+def _paragraph_chunks(chunks: Sequence[ChunkRecord], parents: Collection[str]) -> dict[str, dict[int, str]]:
+    """For each of these parents the chunk in which each numbered paragraph begins first."""
+    found: dict[str, dict[int, str]] = defaultdict(dict)
+    for chunk in sorted((c for c in chunks if c.parent_id in parents), key=lambda c: c.ordinal):
         for match in _PARAGRAPH.finditer(chunk.text):
-            found.setdefault(int(match[1]), chunk.id)
+            found[chunk.parent_id].setdefault(int(match[1]), chunk.id)
     return found
 
 

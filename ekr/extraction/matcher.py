@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ekr.extraction.names import LINKING, Token, fold, is_acronym, singular, tokenize
@@ -42,13 +42,23 @@ class _Pattern:
     gaps: tuple[bool, ...]
     capital: bool
     exact: bool
-    targets: set[str]
+    targets: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class _Node:
-    next: dict[str, _Node] = field(default_factory=dict)
-    patterns: list[_Pattern] = field(default_factory=list)
+    # Most nodes have a single child or a single pattern: an empty dict and list in each would be the larger part.
+    next: dict[str, _Node] | None = None
+    patterns: tuple[_Pattern, ...] = ()
+
+    def child(self, word: str) -> _Node:
+        """The node that the word leads to, made when there is none."""
+        if self.next is None:
+            self.next = {}
+        found = self.next.get(word)
+        if found is None:
+            found = self.next[word] = _Node()
+        return found
 
 
 def match_key(name: str, term: bool) -> str:
@@ -83,22 +93,23 @@ class NameMatcher:
             _gaps(name.text, tokens),
             capital=not name.term and not telling[0].islower(),
             exact=len(tokens) == 1 and is_acronym(written[0]) and len(written[0]) <= 4,
-            targets={name.target},
+            targets=(name.target,),
         )
         node = self._trees[name.term]
         for token in tokens:
-            node = node.next.setdefault(form(token.folded), _Node())
+            node = node.child(form(token.folded))
         for other in node.patterns:
             if (other.gaps, other.capital, other.exact) == (pattern.gaps, pattern.capital, pattern.exact):
-                other.targets.add(name.target)
+                if name.target not in other.targets:
+                    other.targets += (name.target,)
                 other.name = min(other.name, name.text)
                 return
-        node.patterns.append(pattern)
+        node.patterns += (pattern,)
 
     def find(self, text: str, *, any_case: bool = False) -> list[Match]:
         """Matches that don't overlap, in the order of the text; the longest wins at each place."""
         tokens = tokenize(text)
-        proper, common = self._trees[0].next, self._trees[1].next
+        proper, common = (tree.next or {} for tree in self._trees)
         matches: list[Match] = []
         at = 0
         for index, token in enumerate(tokens):
@@ -117,11 +128,12 @@ class NameMatcher:
     ) -> tuple[int, list[_Pattern]] | None:
         ends: dict[int, list[_Pattern]] = {}
         for tree, form in zip(self._trees, _FORMS, strict=True):
-            node: _Node | None = tree
+            node = tree
             for index in range(first, len(tokens)):
-                node = node.next.get(form(tokens[index].folded)) if node else None
-                if node is None:
+                following = node.next.get(form(tokens[index].folded)) if node.next else None
+                if following is None:
                     break
+                node = following
                 if node.patterns:
                     ends.setdefault(index + 1, []).extend(node.patterns)
         for end in sorted(ends, reverse=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -178,10 +179,13 @@ class SearchName:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The resolved graph, each list in a fixed order. `names` are what a question is searched for."""
+    """The resolved graph, each list in a fixed order. `names` are what a question is searched for.
+
+    `mentions` may be made each time they are read: they are many.
+    """
 
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
-    mentions: tuple[Mention, ...]
+    mentions: Sequence[Mention]
     links: tuple[Link, ...]
     names: tuple[SearchName, ...]

@@ -4,23 +4,18 @@ the same result."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from ekr.extraction.clusters import Clusters
-from ekr.extraction.describe import Telling, describe
-from ekr.extraction.names import key_of
-from ekr.extraction.records import (
-    Definition,
-    Entity,
-    Mention,
-    RawEntity,
-    RawExtraction,
-    Relation,
-    stable_id,
-)
-from ekr.extraction.references import numbered_heading
-from ekr.extraction.structure import unit_key
+from ekr.extraction.describe import describe
+from ekr.extraction.drafts import Drafts
+from ekr.extraction.findings import PHRASE, Findings
+from ekr.extraction.records import Definition, Entity, Mention, RawExtraction, Relation
+from ekr.extraction.tables import RowView, changes, order_of, ordered
+from ekr.store.records import ChunkRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,152 +35,103 @@ class ResolutionSettings:
     common_floor: int = 50
 
 
-@dataclass(slots=True)
-class Draft:
-    """An entity while it is being put together."""
-
-    key: str
-    surfaces: Counter[str] = field(default_factory=Counter)
-    own_surfaces: Counter[str] = field(default_factory=Counter)
-    labels: Counter[str] = field(default_factory=Counter)
-    kinds: set[str] = field(default_factory=set)
-    chunks: set[str] = field(default_factory=set)
-    documents: set[str] = field(default_factory=set)
-    mentions: set[tuple[str, int, int]] = field(default_factory=set)
-    tellings: list[Telling] = field(default_factory=list)
-    definitions: list[Definition] = field(default_factory=list)
-    related: int = 0
-    id: str = ""
-
-    def __post_init__(self) -> None:
-        self.id = stable_id("entity", self.key)
-
-
 def collect(
-    raws: Sequence[RawExtraction],
+    raws: Iterable[RawExtraction],
     definitions: Sequence[Definition],
-    texts: Mapping[str, str],
+    passages: Sequence[ChunkRecord],
     clusters: Clusters,
     settings: ResolutionSettings,
-) -> dict[str, Draft]:
-    """Drafts by key: every defined name and proper name, and the key phrases that recur or are related."""
-    drafts: dict[str, Draft] = {}
-    for raw in raws:
-        for entity in raw.entities:
-            _add(drafts, raw, entity, clusters, texts)
-    for definition in definitions:
-        key = definition_key(definition, clusters)
-        draft = drafts.setdefault(key, Draft(key))
-        draft.definitions.append(definition)
-        draft.kinds.add(definition.kind)
-        draft.documents.add(definition.document_id)
-        draft.surfaces[definition.names[0]] += 1
-        draft.own_surfaces[definition.names[0]] += 1
-        if definition.label != "Other" or not draft.labels:
-            draft.labels[definition.label] += 1
-    _count_relations(drafts, raws, clusters)
-    kept = _kept(drafts, len(raws), settings)
-    return {key: drafts[key] for key in sorted(kept)}
+) -> Drafts:
+    """Drafts of every defined name and proper name, and of the key phrases that recur or are related.
+
+    `passages` are sorted by id and hold the chunk of every raw record.
+    """
+    findings = Findings(clusters)
+    findings.read(raws, {chunk.id: number for number, chunk in enumerate(passages)})
+    findings.define(definitions)
+    return Drafts(findings, _kept(findings, settings), passages)
 
 
-def definition_key(definition: Definition, clusters: Clusters) -> str:
-    """The key of what a definition defines; a scoped name's key carries its document."""
-    if definition.scoped:
-        return scoped_key(definition.names[-1], definition.document_id)
-    return clusters.find(definition.document_id, definition.names[0])
-
-
-def scoped_key(name: str, document_id: str) -> str:
-    """The key of a name that holds inside one document only."""
-    return f"{name}\x1f{document_id}"
-
-
-def _add(
-    drafts: dict[str, Draft], raw: RawExtraction, entity: RawEntity, clusters: Clusters, texts: Mapping[str, str]
-) -> None:
-    key = clusters.find(raw.document_id, entity.name)
-    if not key:
-        return
-    unit = numbered_heading(entity.name)
-    if unit is not None and not unit[2]:
-        key = scoped_key(unit_key(unit[0], unit[1]), raw.document_id)
-    draft = drafts.setdefault(key, Draft(key))
-    times = len(entity.spans) or 1
-    draft.surfaces[entity.name] += times
-    if key_of(entity.name) == key:
-        draft.own_surfaces[entity.name] += times
-    draft.labels[entity.label] += times
-    draft.kinds.add(entity.kind)
-    draft.chunks.add(raw.chunk_id)
-    draft.documents.add(raw.document_id)
-    draft.mentions.update((raw.chunk_id, start, end) for start, end in entity.spans)
-    start, end = entity.sentence
-    sentence = entity.description or texts.get(raw.chunk_id, "")[start:end]
-    draft.tellings.append(Telling(4 if entity.description else entity.telling, sentence))
-
-
-def _count_relations(drafts: Mapping[str, Draft], raws: Iterable[RawExtraction], clusters: Clusters) -> None:
-    """How many relations tie each draft to something more than a phrase."""
-    for raw in raws:
-        for relation in raw.relations:
-            ends = [drafts.get(clusters.find(raw.document_id, n)) for n in (relation.source, relation.target)]
-            for one, other in (ends, ends[::-1]):
-                if one is not None and other is not None and other.kinds != {"phrase"}:
-                    one.related += 1
-
-
-def _kept(drafts: Mapping[str, Draft], chunks: int, settings: ResolutionSettings) -> list[str]:
+def _kept(findings: Findings, settings: ResolutionSettings) -> list[int]:
+    entities = findings.entities.rows()
+    pairs = ordered(entities[:, :2], 0, 1)
+    chunks = np.bincount(pairs[changes(pairs, 0, 1), 0], minlength=len(findings.keys)).tolist()
+    related = _related(findings)
+    dates = findings.only_dates()
     kept, phrases = [], []
-    for key, draft in drafts.items():
-        if draft.kinds == {"phrase"}:
-            if len(draft.chunks) > 1 or draft.related:
-                phrases.append(draft)
-        elif set(draft.labels) == {"Date"}:
-            if draft.related:
-                kept.append(key)
-        else:
+    for text, key in findings.keys.items():
+        kinds = findings.kinds.get(key, 0)
+        if kinds == PHRASE:
+            if chunks[key] > 1 or related[key]:
+                phrases.append((-chunks[key], -related[key], -len(text), text, key))
+        elif kinds and (key not in dates or related[key]):
             kept.append(key)
-    most = max(settings.fewest_phrases, int(settings.phrases_per_chunk * chunks))
-    phrases.sort(key=lambda d: (-len(d.chunks), -d.related, -len(d.key), d.key))
-    return kept + [d.key for d in phrases[:most]]
+    most = max(settings.fewest_phrases, int(settings.phrases_per_chunk * findings.chunks_read))
+    return kept + [key for *_, key in sorted(phrases)[:most]]
+
+
+def _related(findings: Findings) -> list[int]:
+    """How many relations tie each key to something more than a phrase."""
+    count = len(findings.keys)
+    kinds = np.zeros(count, dtype=np.int8)
+    kinds[list(findings.kinds)] = list(findings.kinds.values())
+    relations = findings.relations.rows()
+    source, target = relations[:, 0], relations[:, 2]
+    both = (kinds[source] > 0) & (kinds[target] > 0)
+    tied = [one[both & (kinds[other] != PHRASE)] for one, other in ((source, target), (target, source))]
+    related: list[int] = np.bincount(np.concatenate(tied), minlength=count).tolist()
+    return related
 
 
 def finish(
-    drafts: Mapping[str, Draft], relations: Sequence[Relation], settings: ResolutionSettings
-) -> tuple[list[Entity], list[Mention]]:
+    drafts: Drafts, relations: Sequence[Relation], settings: ResolutionSettings
+) -> tuple[list[Entity], Sequence[Mention]]:
     """Entities and mentions, sorted by id. A scoped name that two documents share is shown with its heading."""
     degree = Counter(end for relation in relations for end in (relation.source_id, relation.target_id))
-    entities, mentions = [], []
-    for draft in drafts.values():
-        name = _canonical(draft)
-        labels = sorted(draft.labels, key=lambda label: (-draft.labels[label], label)) or ["Other"]
-        others = {surface for surface in draft.surfaces if surface != name}
-        others |= {n for d in draft.definitions if not d.scoped for n in d.names if n != name}
-        aliases = sorted(others, key=lambda s: (-draft.surfaces[s], -len(s), s))[: settings.most_aliases]
-        entities.append(
-            Entity(
-                draft.id,
-                draft.key.replace("\x1f", "#"),
-                name,
-                tuple(labels[:3]),
-                describe(name, draft.definitions, draft.tellings),
-                tuple(aliases),
-                len(draft.mentions),
-                len(draft.chunks),
-                degree[draft.id],
-                bool(draft.definitions),
-            )
-        )
-        mentions += [Mention(draft.id, chunk_id, start, end) for chunk_id, start, end in draft.mentions]
-    return (
-        sorted(entities, key=lambda e: e.id),
-        sorted(mentions, key=lambda m: (m.entity_id, m.chunk_id, m.start, m.end)),
+    mentions = np.bincount(drafts.mentions[:, 0], minlength=len(drafts)).tolist()
+    order = sorted(range(len(drafts)), key=drafts.ids.__getitem__)
+    entities = [_entity(drafts, draft, mentions[draft], degree[drafts.ids[draft]], settings) for draft in order]
+    return entities, _mentions(drafts, order)
+
+
+def _entity(drafts: Drafts, draft: int, mentions: int, degree: int, settings: ResolutionSettings) -> Entity:
+    definitions = drafts.definitions[draft]
+    surfaces = drafts.surfaces(draft)
+    name = _canonical(surfaces, drafts.surfaces(draft, own=True), definitions)
+    counts = drafts.labels(draft)
+    labels = sorted(counts, key=lambda label: (-counts[label], label)) or ["Other"]
+    others = {surface for surface in surfaces if surface != name}
+    others |= {n for d in definitions if not d.scoped for n in d.names if n != name}
+    aliases = sorted(others, key=lambda s: (-surfaces[s], -len(s), s))[: settings.most_aliases]
+    return Entity(
+        drafts.ids[draft],
+        drafts.keys[draft].replace("\x1f", "#"),
+        name,
+        tuple(labels[:3]),
+        describe(name, definitions, drafts.tellings(draft)),
+        tuple(aliases),
+        mentions,
+        drafts.chunk_counts[draft],
+        degree,
+        bool(definitions),
     )
 
 
-def _canonical(draft: Draft) -> str:
+def _canonical(surfaces: Counter[str], own: Counter[str], definitions: Sequence[Definition]) -> str:
     """By frequency, length, code points: among the spellings of the key itself, so that a long form that stands
     for an acronym or a surname gives the name."""
-    surfaces = draft.own_surfaces or draft.surfaces
-    titles = Counter({d.names[0]: 1 for d in draft.definitions if d.kind in ("title", "number")})
-    return min(titles or surfaces, key=lambda s: (-surfaces[s], -len(s), s))
+    counts = own or surfaces
+    titles = {d.names[0] for d in definitions if d.kind in ("title", "number")}
+    return min(titles or counts, key=lambda s: (-counts[s], -len(s), s))
+
+
+def _mentions(drafts: Drafts, order: Sequence[int]) -> Sequence[Mention]:
+    """The mentions by entity id: `order` has the drafts by id."""
+    rank = np.empty(len(drafts), dtype=np.int32)
+    rank[list(order)] = np.arange(len(drafts), dtype=np.int32)
+    rows = drafts.mentions.copy()
+    rows[:, 0] = rank[rows[:, 0]]
+    rows = rows[order_of(rows, 0, 1, 2, 3)]
+    ids = [drafts.ids[draft] for draft in order]
+    chunks = [chunk.id for chunk in drafts.passages]
+    return RowView(rows, lambda entity, chunk, start, end: Mention(ids[entity], chunks[chunk], start, end))

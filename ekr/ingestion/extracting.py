@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ekr.errors import ModelError, ModelMissing
+from ekr.ingestion.memory import give_back
 from ekr.store.graph_writer import begin_documents, finish_documents, put_extractions
 
 if TYPE_CHECKING:
@@ -163,8 +164,16 @@ class Extracting:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let go of the pipelines and the workers: hundreds of MB. They come back when there is more to extract."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+        if self._extractor is not None:
+            self._notes.update(dict.fromkeys(self._extractor.notes()))
+        self._pool = self._extractor = None
+        give_back()
 
     def notes(self) -> list[str]:
         """What the extractor remarked since the last call, each remark once."""

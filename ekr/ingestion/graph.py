@@ -13,13 +13,14 @@ from ekr.errors import ModelError
 from ekr.extraction.describe import tidy
 from ekr.extraction.records import RELATED_TO
 from ekr.ingestion.extracting import CallCache, Extracting, kind_of
+from ekr.ingestion.memory import give_back
 from ekr.store import graph_writer
 from ekr.store.documents import documents_by_id, select_chunks, select_parents
 from ekr.store.records import PreparedDocument
 from ekr.store.schema import tables_of
 
 if TYPE_CHECKING:
-    from ekr.extraction import Community, Entity, Graph, Relation, Report
+    from ekr.extraction import Entity, Graph, Relation, Report
     from ekr.models.base import Embedder, Generator
     from ekr.store import Writer
 
@@ -82,19 +83,14 @@ def resolve(
                 return False
     spent: Timings = timings if timings is not None else {}
     with _timed(spent, "graph"):
-        graph, communities, reports = _resolved(writer, generator)
+        entities, relations, reports = _resolved(writer, generator)
     with _timed(spent, "embed_graph"):
-        whole = _embed(writer, graph, reports, embedder)
+        whole = _embed(writer, entities, relations, reports, embedder)
     if whole:
         with writer.changing() as connection:
             inputs = graph_writer.inputs_of(connection)
         graph_writer.note_resolved(writer, inputs)
-    logger.info(
-        "graph: %d entities, %d relations, %d communities",
-        len(graph.entities),
-        len(graph.relations),
-        len(communities),
-    )
+    logger.info("graph: %d entities, %d relations, %d communities", len(entities), len(relations), len(reports))
     return True
 
 
@@ -191,12 +187,16 @@ def _load(writer: Writer, ids: Sequence[str]) -> list[PreparedDocument]:
     ]
 
 
-def _resolved(writer: Writer, generator: Generator | None) -> tuple[Graph, list[Community], list[Report]]:
+def _resolved(
+    writer: Writer, generator: Generator | None
+) -> tuple[Sequence[Entity], Sequence[Relation], Sequence[Report]]:
+    """Write the graph; returns what of it is embedded, one report a community."""
     from ekr.extraction import build_graph, find_communities, report_on
 
     with writer.changing() as connection:
         chunks = select_chunks(connection.cursor(), "", [])
         graph = build_graph(graph_writer.raw_extractions(connection), graph_writer.kept_definitions(connection), chunks)
+    give_back()
     communities = find_communities(graph.relations)
     entities = {entity.id: entity for entity in graph.entities}
     relations = {relation.id: relation for relation in graph.relations}
@@ -208,7 +208,7 @@ def _resolved(writer: Writer, generator: Generator | None) -> tuple[Graph, list[
         reports = [report_on(community, entities, relations) for community in communities]
     graph_writer.forget_calls(writer, _REPORT_CALLS, cache.used)
     graph_writer.replace_graph(writer, graph, _pageranks(graph), communities, reports)
-    return graph, communities, reports
+    return graph.entities, graph.relations, reports
 
 
 def _pageranks(graph: Graph) -> dict[str, float]:
@@ -224,18 +224,24 @@ def _pageranks(graph: Graph) -> dict[str, float]:
     return {identity: float(scores[index]) for identity, index in place.items()}
 
 
-def _embed(writer: Writer, graph: Graph, reports: Sequence[Report], embedder: Callable[[], Embedder]) -> bool:
+def _embed(
+    writer: Writer,
+    entities: Sequence[Entity],
+    relations: Sequence[Relation],
+    reports: Sequence[Report],
+    embedder: Callable[[], Embedder],
+) -> bool:
     """Bring the vectors in step; False when the embedder could not be used for what is new."""
-    names = {entity.id: entity.name for entity in graph.entities}
-    texts = {
-        "entities": {e.id: entity_text(e) for e in graph.entities if worth_embedding(e)},
-        "relations": {r.id: relation_text(r, names) for r in graph.relations if worth_finding(r)},
-        "reports": {r.community_id: report_text(r) for r in reports},
+    names = {entity.id: entity.name for entity in entities}
+    texts: dict[str, Callable[[], dict[str, str]]] = {
+        "entities": lambda: {e.id: entity_text(e) for e in entities if worth_embedding(e)},
+        "relations": lambda: {r.id: relation_text(r, names) for r in relations if worth_finding(r)},
+        "reports": lambda: {r.community_id: report_text(r) for r in reports},
     }
     whole = True
     for kind, of_kind in texts.items():
         try:
-            done = graph_writer.embed_texts(writer, kind, of_kind, lambda batch: embedder().embed_passages(batch))
+            done = graph_writer.embed_texts(writer, kind, of_kind(), lambda batch: embedder().embed_passages(batch))
             logger.debug("%s: %s", kind, dict(done))
         except ModelError as error:
             logger.warning("vectors of %s wait for the next ingest: %s", kind, error)

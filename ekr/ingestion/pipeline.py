@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ekr.store.records import ChunkRecord, DocumentRecord
 
 EMBED_BATCH_CHUNKS = 1024
+# From so many new chunks on, the embedder makes room for the resolution of the graph.
+_MANY_CHUNKS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Indexer:
     manifest: Callable[[], Manifest]
     tokenizer: Callable[[], Tokenizer]
     embedder: Callable[[], Embedder]
+    release_embedder: Callable[[], None]
     generator: Callable[[], Generator]
     chunking: ChunkSettings
     settings: Settings
@@ -193,6 +196,9 @@ class _Run:
         generator = extraction.generator if isinstance(extraction, LlmExtraction) else None
         if self.on_progress:
             self.on_progress(Progress(0, 1, self.report.chunks, "", "graph"))
+        if self.report.chunks > _MANY_CHUNKS:
+            self.indexer.release_embedder()
+        self.extracting.release()
         changed = graph.resolve(self.writer, self.indexer.embedder, generator, self.report.timings)
         self.unpublished |= changed or late > 0
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 RESOLUTION_VERSION = 1
 _EMBED_BATCH = 512
 _FETCH = 2000
+_INSERT_BATCH = 2048
+_INSERT_REPORTS = 256
 
 
 def put_extractions(writer: Writer, raws: Sequence[RawExtraction]) -> None:
@@ -59,14 +62,24 @@ def extractors_of(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str,
     ).fetchall()
 
 
-def raw_extractions(connection: duckdb.DuckDBPyConnection) -> Iterator[RawExtraction]:
-    """What was extracted from the chunks of every document that is extracted as a whole."""
-    from ekr.extraction.serialise import load_extraction
+def raw_extractions(connection: duckdb.DuckDBPyConnection) -> Iterable[RawExtraction]:
+    """What was extracted from the chunks of every document that is extracted as a whole; may be read repeatedly."""
+    return _RawExtractions(connection)
 
-    cursor = connection.cursor()
-    cursor.execute("SELECT value FROM extractions WHERE document_id IN (SELECT document_id FROM extracted)")
-    while rows := cursor.fetchmany(_FETCH):
-        yield from (load_extraction(row[0]) for row in rows)
+
+class _RawExtractions:
+    """Reads them from the store at each iteration: they are never all in memory."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def __iter__(self) -> Iterator[RawExtraction]:
+        from ekr.extraction.serialise import load_extraction
+
+        cursor = self._connection.cursor()
+        cursor.execute("SELECT value FROM extractions WHERE document_id IN (SELECT document_id FROM extracted)")
+        while rows := cursor.fetchmany(_FETCH):
+            yield from (load_extraction(row[0]) for row in rows)
 
 
 def kept_definitions(connection: duckdb.DuckDBPyConnection) -> Iterator[Definition]:
@@ -143,68 +156,61 @@ def replace_graph(
         _insert_communities(connection, communities, reports)
 
 
+def _insert(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[tuple[Any, ...]], at_once: int = _INSERT_BATCH
+) -> None:
+    """Add rows in batches: neither they nor their copy in Arrow are ever all in memory."""
+    waiting = iter(rows)
+    while batch := list(islice(waiting, at_once)):
+        insert_rows(connection, table, batch)
+
+
 def _insert_entities(connection: duckdb.DuckDBPyConnection, graph: Graph, pageranks: Mapping[str, float]) -> None:
-    insert_rows(
-        connection,
-        "entities",
-        [
-            (
-                e.id,
-                e.key,
-                e.name,
-                list(e.labels),
-                e.description,
-                list(e.aliases),
-                e.mentions,
-                e.chunks,
-                e.relations,
-                e.defined,
-                pageranks[e.id],
-            )
-            for e in graph.entities
-        ],
+    rows = (
+        (
+            e.id,
+            e.key,
+            e.name,
+            list(e.labels),
+            e.description,
+            list(e.aliases),
+            e.mentions,
+            e.chunks,
+            e.relations,
+            e.defined,
+            pageranks[e.id],
+        )
+        for e in graph.entities
     )
-    insert_rows(
-        connection,
-        "entity_names",
-        [(n.key, n.text, n.entity_id, n.term, n.defined, n.unit) for n in graph.names],
-    )
+    _insert(connection, "entities", rows)
+    names = ((n.key, n.text, n.entity_id, n.term, n.defined, n.unit) for n in graph.names)
+    _insert(connection, "entity_names", names)
 
 
 def _insert_relations(connection: duckdb.DuckDBPyConnection, graph: Graph) -> None:
-    insert_rows(
-        connection,
-        "relations",
-        [(r.id, r.source_id, r.target_id, r.type, r.description, r.weight) for r in graph.relations],
-    )
-    insert_rows(
-        connection,
-        "relation_evidence",
-        [(r.id, e.chunk_id, e.start, e.end) for r in graph.relations for e in r.evidence],
-    )
+    relations = ((r.id, r.source_id, r.target_id, r.type, r.description, r.weight) for r in graph.relations)
+    _insert(connection, "relations", relations)
+    evidence = ((r.id, e.chunk_id, e.start, e.end) for r in graph.relations for e in r.evidence)
+    _insert(connection, "relation_evidence", evidence)
 
 
 def _insert_passages(connection: duckdb.DuckDBPyConnection, graph: Graph) -> None:
-    insert_rows(connection, "mentions", [(m.entity_id, m.chunk_id, m.start, m.end) for m in graph.mentions])
-    sources: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for link in graph.links:
-        sources[(link.type, link.target_id)].add(link.source_id)
-    insert_rows(
-        connection,
-        "links",
-        [
-            (
-                link.type,
-                link.source_kind,
-                link.source_id,
-                link.target_kind,
-                link.target_id,
-                link.count,
-                len(sources[(link.type, link.target_id)]),
-            )
-            for link in graph.links
-        ],
+    _insert(connection, "mentions", ((m.entity_id, m.chunk_id, m.start, m.end) for m in graph.mentions))
+    # A source has one link of a type to a target.
+    sources = Counter((link.type, link.target_id) for link in graph.links)
+    links = (
+        (
+            link.type,
+            link.source_kind,
+            link.source_id,
+            link.target_kind,
+            link.target_id,
+            link.count,
+            sources[(link.type, link.target_id)],
+        )
+        for link in graph.links
     )
+    _insert(connection, "links", links)
     connection.execute(
         """INSERT INTO entity_chunks
            WITH places AS (
@@ -225,20 +231,16 @@ def _insert_communities(
     connection: duckdb.DuckDBPyConnection, communities: Sequence[Community], reports: Sequence[Report]
 ) -> None:
     of_community = {report.community_id: report for report in reports}
-    rows = []
-    for c in communities:
-        report = of_community[c.id]
-        findings = json.dumps([[f.text, list(f.entity_ids)] for f in report.findings], ensure_ascii=False)
-        size = len(c.members)
-        rows.append(
-            (c.id, c.level, c.parent_id, report.title, report.summary, report.text, size, c.weight, report.by, findings)
-        )
-    insert_rows(connection, "communities", rows)
-    insert_rows(
-        connection,
-        "community_members",
-        [(c.id, member, rank) for c in communities for rank, member in enumerate(c.members)],
-    )
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for c in communities:
+            r = of_community[c.id]
+            findings = json.dumps([[f.text, list(f.entity_ids)] for f in r.findings], ensure_ascii=False)
+            yield (c.id, c.level, c.parent_id, r.title, r.summary, r.text, len(c.members), c.weight, r.by, findings)
+
+    _insert(connection, "communities", rows(), _INSERT_REPORTS)
+    members = ((c.id, member, rank) for c in communities for rank, member in enumerate(c.members))
+    _insert(connection, "community_members", members)
 
 
 def embed_texts(

@@ -98,6 +98,7 @@ class Workshop:
             manifest=lambda: Manifest(self.embedder.info, asdict(chunking)),
             tokenizer=self.models.tokenizer,
             embedder=lambda: self.embedder,
+            release_embedder=lambda: None,
             generator=self.generator or self.models.generator,
             chunking=chunking,
             settings=self.settings,
