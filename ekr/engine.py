@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ekr import document_names, evidence, recipes
 from ekr.config import Settings
-from ekr.errors import ModelError, StoreEmpty, UsageError
+from ekr.errors import ModelError, StoreEmpty, StoreError, UsageError
 from ekr.loaded import LoadedModels
+from ekr.models.known import require_known
 from ekr.recipes import Recipe
 from ekr.results import Result
 from ekr.retrieval import filters as filtering
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ekr.ingestion.pipeline import IngestOptions, Progress
     from ekr.ingestion.repair import RebuildingModels
     from ekr.ingestion.report import IngestReport
-    from ekr.models.base import Embedder
+    from ekr.models.base import Embedder, Reranker
     from ekr.results import Item
     from ekr.store import Snapshot
     from ekr.store.records import DocumentRecord
@@ -51,10 +52,15 @@ class _Found:
 
 
 class Engine:
-    """One store and the models that work on it. Models load on first use and stay until `close`."""
+    """One store and the models that work on it. Models load on first use and stay until `close`.
+
+    Raises StoreError when the store's path is that of a file.
+    """
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
+        if self.settings.store.exists() and not self.settings.store.is_dir():
+            raise StoreError(f"the store {self.settings.store} is not a directory; name one with --store")
         self.store = Store(self.settings.store)
         self.models = LoadedModels(self.settings)
         self._snapshot: Snapshot | None = None
@@ -222,7 +228,8 @@ class Engine:
     ) -> Result:
         """Evidence for a question, without an answer. `values` override the recipe's, as `--set` does.
 
-        Raises UsageError (empty question, unknown recipe), StoreEmpty, ModelMissing, RetrievalError.
+        Raises UsageError (empty question, unknown recipe, model or property), StoreEmpty, ModelMissing,
+        RetrievalError.
         """
         chosen = self.recipe(recipe, values)
         trace = Trace()
@@ -248,6 +255,7 @@ class Engine:
         Raises what `retrieve` raises, and ModelError when the generator fails.
         """
         chosen = self.recipe(recipe, values)
+        require_known(self.settings.generator, "generator")
         trace = Trace()
         with trace.timed("total"):
             found = self._search(question, chosen, filters or Filters(), trace)
@@ -285,13 +293,15 @@ class Engine:
 
         text = _checked(question)
         filtering.check(filters, recipe)
+        if recipe.rerank == "cross_encoder":
+            require_known(self.settings.reranker, "reranker")
         if not recipe.methods:
             return _Found([], [])
         with trace.timed("open"):
             snapshot = self.snapshot()
             self._refuse_other_embedder(snapshot, recipe)
             language = question_language(text, default=self._language())
-            filters = filtering.resolve(filters, snapshot.graph)
+            filters = filtering.resolve(filters, snapshot)
         search = Search(
             question=text,
             recipe=recipe,
@@ -299,7 +309,7 @@ class Engine:
             filters=filters,
             language=language,
             embedder=lambda: self._embedder_of(snapshot),
-            reranker=lambda: self.models.reranker(language),
+            reranker=lambda: self._reranker(language, trace),
             generator=self.models.generator,
             cache=CallCache(self.settings.cache_dir / "questions"),
             trace=trace,
@@ -351,6 +361,12 @@ class Engine:
         snapshot.manifest.require_embedder(embedder.info)
         return embedder
 
+    def _reranker(self, language: str, trace: Trace) -> Reranker | None:
+        reranker = self.models.reranker(language)
+        if reranker is None and self.settings.reranker == "auto":
+            trace.note(f"no re-rank: none is set for questions in '{language}'; name one with --reranker")
+        return reranker
+
     def _manifest(self) -> Manifest:
         return Manifest(self.models.embedder().info, dataclasses.asdict(self._chunking()))
 
@@ -371,6 +387,10 @@ class Engine:
 
 
 def _checked(question: str) -> str:
+    try:
+        question.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the question is not valid UTF-8") from None
     text = " ".join(unicodedata.normalize("NFC", question.replace("\0", " ")).split())
     if not text:
         raise UsageError("the question is empty")

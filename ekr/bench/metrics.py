@@ -96,6 +96,13 @@ def ranked_documents(items: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(str(i["document_id"]) for i in items if i.get("document_id") is not None))
 
 
+def gold_ids(gold: Sequence[str], items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Gold documents by id also where the question names one as it is shown: `FILE#id` for a record."""
+    ids = {str(i["document_id"]) for i in items if i.get("document_id") is not None}
+    of_name = {i.get("document"): str(i["document_id"]) for i in items if i.get("document_id") is not None}
+    return [name if name in ids else of_name.get(name, name) for name in gold]
+
+
 # Texts
 
 
@@ -188,11 +195,11 @@ def score(question: Question, result: Mapping[str, Any] | None, *, retrieval_onl
         values["facts_in_context"] = share
         values["facts_in_context_no_traps"] = None if question.trap else share
     if question.gold_passages:
-        ranked = ranked_documents(items)
+        gold, ranked = gold_ids(question.gold_passages, items), ranked_documents(items)
         for k in RECALL_CUTS:
-            values[f"recall_at_{k}"] = recall_at(question.gold_passages, ranked, k)
-        values["mrr"] = reciprocal_rank(question.gold_passages, ranked)
-        values["ndcg_at_10"] = ndcg_at(question.gold_passages, ranked, 10)
+            values[f"recall_at_{k}"] = recall_at(gold, ranked, k)
+        values["mrr"] = reciprocal_rank(gold, ranked)
+        values["ndcg_at_10"] = ndcg_at(gold, ranked, 10)
     if not failed:
         values["passages_sent"] = float(len(result.get("references") or []))
     if not retrieval_only:

@@ -52,7 +52,7 @@ class Question(BaseModel):
     """One question and what is known of its answer. Everything but `id` and `question` may be absent.
 
     `evidence`, `facts` and `forbidden` are regexes; `pages` physical pages from 1; `gold_passages` ids of
-    documents, as strings; `answers` accepted short answers.
+    documents, or their names as `ekr documents` shows them, as strings; `answers` accepted short answers.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

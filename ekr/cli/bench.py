@@ -218,7 +218,7 @@ def check_(
     try:
         answerer.describe()
         snapshot = answerer.engine.snapshot()
-        documents = {public_id(record) for record in snapshot.documents()}
+        documents = {name for record in snapshot.documents() for name in (public_id(record), record.display)}
         outcome = check(asked, ((chunk.heading, chunk.text) for chunk in snapshot.iter_chunks()), documents)
     finally:
         answerer.close()

@@ -43,6 +43,11 @@ def one_line(text: str, width: int) -> str:
     return line if len(line) <= width else line[: max(1, width - 1)].rstrip() + "…"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 chunk`, `2 chunks`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def print_json(value: Any) -> None:
     """One JSON value on one line of stdout; control characters are escaped, also those that JSON may hold raw."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)

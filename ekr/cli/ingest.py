@@ -105,7 +105,7 @@ class _Bar:
 
 def _print(report: IngestReport) -> None:
     out = console.out()
-    done = "would be" if report.dry_run else "are"
+    done = "would be" if report.dry_run else "is" if report.chunks == 1 else "are"
     parts = [
         f"{len(report.added)} added",
         f"{len(report.updated)} updated",
@@ -114,7 +114,7 @@ def _print(report: IngestReport) -> None:
         f"{len(report.failed)} failed",
         f"{len(report.skipped)} skipped",
     ]
-    out.print(console.plain(f"Documents: {', '.join(parts)}; {report.chunks} chunks {done} new."))
+    out.print(console.plain(f"Documents: {', '.join(parts)}; {console.counted(report.chunks, 'chunk')} {done} new."))
     for reason, count in report.to_json()["skipped_by_reason"].items():
         out.print(console.plain(f"  skipped, {reason}: {count}"))
     for note in report.notes:

@@ -5,16 +5,32 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from ekr.cli import bench, console, cypher, doctor, documents, graph, ingest, maintenance, models, query, recipes
 from ekr.cli.options import QuietOption, VerboseOption
 from ekr.errors import EkrError
 
+_STOPPED = "ekr: stopped; what was published stays; run it again to go on"
+
+
+class _Commands(TyperGroup):
+    """Says on Ctrl-C what has become of the work; Typer alone would leave without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.talk(_STOPPED)
+            raise typer.Exit(128 + signal.SIGINT) from None
+
+
 app = typer.Typer(
     name="ekr",
+    cls=_Commands,
     help="Answers questions from your own documents and shows the evidence: file, page, heading.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -69,7 +85,7 @@ def run() -> NoReturn:
             console.talk(f"ekr: {line}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        console.talk("ekr: interrupted; what was published is kept, run the command again to go on")
+        console.talk(_STOPPED)
         sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
         # The reader has had enough. Python would complain once more when it flushes at exit.

@@ -38,7 +38,7 @@ def reindex(
         console.print_json({name: facts[name] for name in fields})
         return
     if not quiet:
-        console.out().print(console.plain(f"Embedded {chunks} chunks with {facts['embedder']}."))
+        console.out().print(console.plain(f"Embedded {console.counted(chunks, 'chunk')} with {facts['embedder']}."))
     if embedder is not None and load_settings().embedder != embedder:
         console.talk(f"ekr: questions to this store now need the same setting: EKR_EMBEDDER={embedder}")
 
@@ -61,7 +61,7 @@ def compact(
 
     with open_engine(store) as engine:
         path = engine.store.path
-        before = bytes_used(path)
+        before, generation_before = bytes_used(path), engine.store.generation()
         try:
             generation: int | None = engine.compact(if_needed=if_needed)
         except StoreEmpty:
@@ -71,6 +71,8 @@ def compact(
     if json_:
         facts = {"generation": generation, "bytes_before": before, "bytes_after": after, "still_read": still_read}
         console.print_json(facts)
+    elif not quiet and generation == generation_before:
+        console.out().print(console.plain("Nothing to compact."))
     elif not quiet:
         console.out().print(console.plain(f"From {before / 1e6:.1f} to {after / 1e6:.1f} MB."))
     if still_read:

@@ -22,16 +22,30 @@ StoreOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to stdout and nothing else.")]
 
 
-def _quieter(value: bool) -> bool:
+def _quieter(context: typer.Context, value: bool) -> bool:
+    # `ekr -q COMMAND` is `ekr COMMAND -q`.
+    value = value or bool(context.find_root().params.get("quiet"))
     if value:
         console.set_up_logging(-1)
+        _refuse_both(_given(context, "verbose"))
     return value
 
 
-def _louder(value: int) -> int:
+def _louder(context: typer.Context, value: int) -> int:
+    value = value or int(context.find_root().params.get("verbose") or 0)
     if value:
         console.set_up_logging(value)
+        _refuse_both(_given(context, "quiet"))
     return value
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    return bool(context.params.get(name) or context.find_root().params.get(name))
+
+
+def _refuse_both(other: bool) -> None:
+    if other:
+        raise UsageError("-q and -v contradict each other; give one of them")
 
 
 QuietOption = Annotated[
@@ -57,8 +71,13 @@ def load_settings(**given: Any) -> Settings:
 
 
 def open_engine(store: Path | None, **given: Any) -> Engine:
-    """The engine that a command works on."""
+    """The engine that a command works on. Raises UsageError when a flag names no known model."""
     from ekr.engine import Engine
+    from ekr.models.known import require_known
+
+    for role in ("generator", "reranker"):
+        if given.get(role):
+            require_known(given[role], role)
 
     return Engine(load_settings(store=store, **given))
 

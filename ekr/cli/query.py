@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,7 +48,7 @@ def query(
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
-            help="Search only documents with this property; may be repeated.",
+            help="Search only documents with this property, or format, language or title; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -120,6 +121,8 @@ def _answer_for_people(
 
 def _answer_lines(ask: Callable[..., Result]) -> None:
     failed = False
+    # Bytes that are not UTF-8 cost their own line, not the lines after it.
+    sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")  # type: ignore[union-attr]
     for line in sys.stdin:
         if not line.strip():
             continue
@@ -129,7 +132,8 @@ def _answer_lines(ask: Callable[..., Result]) -> None:
             console.print_json(ask(text).to_json())
         except EkrError as error:
             failed = True
-            console.print_json({"question": text, "error": {"type": type(error).__name__, "message": str(error)}})
+            shown = re.sub("[\ud800-\udfff]", "\ufffd", text)
+            console.print_json({"question": shown, "error": {"type": type(error).__name__, "message": str(error)}})
     if failed:
         raise typer.Exit(1)
 

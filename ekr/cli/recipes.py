@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ekr import recipes
 from ekr.cli import console
-from ekr.cli.options import JsonOption
+from ekr.cli.options import JsonOption, QuietOption
 
 app = typer.Typer(help="Recipes: which methods and steps a query uses.", invoke_without_command=True)
 
@@ -19,11 +19,11 @@ app = typer.Typer(help="Recipes: which methods and steps a query uses.", invoke_
 @app.callback()
 def _default(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
-        list_(json_=False)
+        context.invoke(list_, quiet=bool(context.find_root().params.get("quiet")))
 
 
 @app.command("list")
-def list_(json_: JsonOption = False) -> None:
+def list_(json_: JsonOption = False, quiet: QuietOption = False) -> None:
     """Print the built-in recipes."""
     known = recipes.builtin().values()
     if json_:
@@ -37,7 +37,8 @@ def list_(json_: JsonOption = False) -> None:
         cells = (names, _methods(recipe), _steps(recipe), _limit(recipe), recipe.summary)
         table.add_row(*(console.plain(cell or "–") for cell in cells))
     console.out().print(table)
-    console.talk("Names match case-sensitively: HYBRID is entities and passages, hybrid is the graph alone.")
+    if not quiet:
+        console.talk("Names match case-sensitively: HYBRID is entities and passages, hybrid is the graph alone.")
 
 
 def _methods(recipe: recipes.Recipe) -> str:

@@ -12,9 +12,12 @@ from rich.text import Text
 from ekr.cli import console
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ekr.results import Item, Reference, Result
 
 SNIPPET_CHARACTERS = 160
+MOST_FACTS_BESIDE_PASSAGES = 5
 MOST_FACTS = 10
 
 
@@ -52,7 +55,10 @@ def print_result(result: Result, quiet: bool) -> None:
             out.print()
             out.print(_references(shown))
     else:
-        out.print(_items(result.items))
+        shown_items = _for_people(result.items)
+        out.print(_items(shown_items))
+        if more := len(result.items) - len(shown_items):
+            out.print(console.plain(f"{more} more (--json or --explain shows them)"))
     if not quiet:
         console.talk(summary_line(result))
         for note in result.trace.notes:
@@ -88,18 +94,26 @@ def _references(references: list[Reference]) -> Table:
     return table
 
 
-def _items(items: tuple[Item, ...]) -> Table:
+def _for_people(items: Sequence[Item]) -> list[Item]:
+    """All passages and the best of each other type: entities and relations by the dozen are for --json."""
+    most = MOST_FACTS_BESIDE_PASSAGES if any(item.type == "chunk" for item in items) else MOST_FACTS
+    seen: Counter[str] = Counter()
+    shown = []
+    for item in items:
+        seen[item.type] += 1
+        if item.type == "chunk" or seen[item.type] <= most:
+            shown.append(item)
+    return shown
+
+
+def _items(items: Sequence[Item]) -> Table:
     typed = any(item.type != "chunk" for item in items)
     table = Table(box=None, pad_edge=False)
     for name in ("rank", *(["type"] if typed else []), "document", "pages", "heading", "snippet"):
         table.add_column(name, overflow="fold")
-    shown: Counter[str] = Counter()
     for item in items:
-        shown[item.type] += 1
-        # Entities and relations by the dozen are for --json; a person wants the best.
-        if item.type == "chunk" or shown[item.type] <= MOST_FACTS:
-            cells = (str(item.rank), *([item.type] if typed else []), *_cells(item))
-            table.add_row(*(console.plain(cell) for cell in cells))
+        cells = (str(item.rank), *([item.type] if typed else []), *_cells(item))
+        table.add_row(*(console.plain(cell) for cell in cells))
     return table
 
 

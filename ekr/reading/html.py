@@ -1,4 +1,4 @@
-"""HTML: visible text, headings, tables; scripts and styles dropped."""
+"""HTML: visible text, headings, tables; scripts, styles and menus dropped."""
 
 from __future__ import annotations
 
@@ -41,11 +41,20 @@ def read_html(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[D
         root = html.document_fromstring(clean(text).encode(), parser=parser)
     except (etree.LxmlError, ValueError) as error:
         raise ReadError("empty: no HTML in it") from error
+    try:
+        document = _document(root, path, warnings, navigation=False)
+    except ReadError:
+        # A page of links and nothing else is worth as much as its links.
+        document = _document(root, path, warnings, navigation=True)
+    yield document
+
+
+def _document(root: Any, path: Path, warnings: list[str], *, navigation: bool) -> Document:
     builder = TextBuilder()
-    _Renderer(builder).render(root)
+    _Renderer(builder, navigation=navigation).render(root)
     title = root.findtext(".//title") or ""
     language = (root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or "")[:2].lower()
-    yield builder.document(
+    return builder.document(
         title=collapse(title) or (builder.headings[0].text if builder.headings else path.stem),
         format="html",
         metadata=_metadata(root),
@@ -81,8 +90,9 @@ def _metadata(root: Any) -> dict[str, MetadataValue]:
 class _Renderer:
     """Walks the tree without recursion; text between two block borders is one paragraph."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, *, navigation: bool) -> None:
         self._builder = builder
+        self._navigation = navigation
         self._inline: list[str] = []
         self._preformatted = 0
         self._items: list[int | None] = []
@@ -102,6 +112,10 @@ class _Renderer:
                 continue
             tag = element.tag if isinstance(element.tag, str) else ""
             if not tag or tag in _HIDDEN:
+                self._add(element.tail)
+                continue
+            if not self._navigation and (tag == "nav" or _role(element) == "navigation"):
+                self._flush()
                 self._add(element.tail)
                 continue
             if tag == "table" and _is_data_table(element):
@@ -181,6 +195,10 @@ class _Renderer:
         rows = [row for row in rows if row]
         header = bool(rows) and (all(cell.tag == "th" for cell in rows[0]) or table.find("thead") is not None)
         self._builder.table([[_cell_text(cell) for cell in row] for row in rows], header=header)
+
+
+def _role(element: Any) -> str:
+    return (element.get("role") or "").strip().lower()
 
 
 def _start(element: Any) -> int:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from ekr.errors import UsageError
 
 if TYPE_CHECKING:
     from ekr.recipes import Recipe
-    from ekr.store.graph_reader import GraphReader
+    from ekr.store import Snapshot
 
 # Walks that follow relations by type. Definition links have no relation type, and PageRank walks all edges at once.
 _TYPED_WALKS = ("breadth_first",)
+MOST_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +61,34 @@ def check(filters: Filters, recipe: Recipe) -> None:
         )
 
 
-def resolve(filters: Filters, graph: GraphReader) -> Filters:
+def resolve(filters: Filters, snapshot: Snapshot) -> Filters:
     """The filters with labels and relation types as the store writes them; both match case-insensitively.
 
-    Raises UsageError for one that does not exist, naming the nearest that does.
+    Raises UsageError for one, or a property, that does not exist, naming the nearest that do.
     """
+    if filters.where:
+        _check_properties(filters.where, snapshot.properties())
     labels, relations = filters.labels, filters.relations
     if labels:
         from ekr.extraction.records import LABELS
 
         # A label of the vocabulary that no entity has is no mistake: it finds nothing.
-        labels = _known("label", labels, {*LABELS, *graph.labels()})
+        labels = _known("label", labels, {*LABELS, *snapshot.graph.labels()})
     if relations:
-        relations = _known("relation type", relations, graph.relation_types())
+        relations = _known("relation type", relations, snapshot.graph.relation_types())
     return replace(filters, labels=labels, relations=relations)
+
+
+def _check_properties(wanted: Collection[str], valid: Collection[str]) -> None:
+    for key in wanted:
+        if key not in valid:
+            nearest_first = sorted(
+                valid, key=lambda name: (-SequenceMatcher(None, key.casefold(), name.casefold()).ratio(), name)
+            )
+            more = f" and {len(valid) - MOST_NAMED} more" if len(valid) > MOST_NAMED else ""
+            raise UsageError(
+                f"no document has a property '{key}'; there are: {', '.join(nearest_first[:MOST_NAMED])}{more}"
+            )
 
 
 def _known(what: str, given: Collection[str], valid: Collection[str]) -> tuple[str, ...]:

@@ -76,6 +76,12 @@ def given_properties(cursor: duckdb.DuckDBPyConnection) -> dict[str, dict[str, A
     return {document_id: json.loads(properties) for document_id, properties in rows}
 
 
+def property_names(cursor: duckdb.DuckDBPyConnection) -> set[str]:
+    """Names of the properties that any document has."""
+    rows = cursor.execute("SELECT DISTINCT metadata FROM documents").fetchall()
+    return {name for (metadata,) in rows for name in json.loads(metadata)}
+
+
 def find_documents(
     cursor: duckdb.DuckDBPyConnection, text: str, shortest_prefix: int = SHORTEST_PREFIX
 ) -> list[DocumentRecord]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ekr.store.vectors import VectorReader
 
 T = TypeVar("T")
+_COLUMNS = ("format", "language", "title")
 
 
 class Snapshot:
@@ -79,6 +80,10 @@ class Snapshot:
     def documents(self) -> list[DocumentRecord]:
         """Every document, by display name."""
         return self._read(rows.all_documents)
+
+    def properties(self) -> set[str]:
+        """Names by which `match_documents` can compare: properties of any document, and format, language, title."""
+        return {*self._read(rows.property_names), *_COLUMNS}
 
     def given_properties(self) -> dict[str, dict[str, MetadataValue]]:
         """Document id → the properties that were given at ingest, not found in the document; absent without any."""
@@ -141,7 +146,8 @@ class Snapshot:
         """Ids of documents that match one of the globs and every property; None when no filter is given.
 
         A glob is tried on display name, key, file name and record id; a property is compared as text,
-        case-insensitively.
+        case-insensitively. `format`, `language` and `title` are properties of every document; one of that name
+        of its own comes first.
         """
         if not globs and not where:
             return None
@@ -240,4 +246,6 @@ def _matches(record: DocumentRecord, glob: str) -> bool:
 
 def _has(record: DocumentRecord, key: str, value: str) -> bool:
     own = record.metadata.get(key)
+    if own is None and key in _COLUMNS:
+        own = getattr(record, key)
     return own is not None and str(own).casefold() == value.casefold()

@@ -273,3 +273,15 @@ def test_every_metric_of_the_table_is_known_once() -> None:
     keys = [metric.key for metric in METRICS]
     assert len(keys) == len(set(keys)) == 20
     assert set(score(question(), None, retrieval_only=False)) == set(keys) == set(metrics.BY_KEY)
+
+
+@pytest.mark.parametrize("gold", ["etna", "eruptions.jsonl#etna"])
+def test_a_gold_document_is_named_by_id_or_as_it_is_shown(gold: str) -> None:
+    items = [
+        {"type": "chunk", "document_id": "pinatubo", "document": "eruptions.jsonl#pinatubo"},
+        {"type": "chunk", "document_id": "etna", "document": "eruptions.jsonl#etna"},
+    ]
+    values = score(question(gold_passages=[gold]), {"items": items}, retrieval_only=True)
+    assert (values["recall_at_2"], values["mrr"]) == (1.0, 0.5)
+    values = score(question(gold_passages=["etna.jsonl#etna"]), {"items": items}, retrieval_only=True)
+    assert (values["recall_at_2"], values["mrr"]) == (0.0, 0.0)

@@ -189,3 +189,8 @@ def test_given_properties_stay_when_a_document_changes(ekr: Ekr, tmp_path: Path)
     told(ekr, "ingest", note, "--meta", "case=13", "--meta", "shelf=", "--store", store)
     assert properties(ekr, store)["note.md"] == {"period": "modern", "case": "13"}
     assert told(ekr, "ingest", note, "--meta", "shelf=", "--store", store)["unchanged"] == 1
+
+
+def test_compact_says_when_there_was_nothing_to_do(ekr: Ekr, store: Path) -> None:
+    assert ekr("compact", "--if-needed", "--store", store).stdout == "Nothing to compact.\n"
+    assert ekr("compact", "--store", store).stdout.startswith("From ")

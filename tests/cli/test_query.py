@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -236,3 +237,46 @@ def test_labels_leave_only_entities_that_have_one(ekr: Ekr, notes_store: Path) -
     items = json.loads(done.stdout)["items"]
     assert items
     assert all("Person" in item["labels"] for item in items)
+
+
+def test_a_question_that_is_not_utf_8_is_a_usage_error(ekr: Ekr, notes_store: Path) -> None:
+    done = ekr("query", os.fsdecode(b"caf\xe9 volcan"), *RETRIEVE, "--store", notes_store)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "ekr: the question is not valid UTF-8\n"
+
+
+@pytest.mark.parametrize("env", [{}, {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+def test_a_line_that_is_not_utf_8_costs_only_itself(ekr: Ekr, notes_store: Path, env: dict[str, str]) -> None:
+    lines = 'Bernoulli \udcff\udcfe\n{"question": "\\ud800 x"}\nrèglement\n'
+    raw = {"encoding": "utf-8", "errors": "surrogateescape"}
+    done = ekr("query", "-", *RETRIEVE, "--store", notes_store, input=lines, env=env, **raw)
+    first, second, third = (json.loads(line) for line in done.stdout.splitlines())
+    for failed in (first, second):
+        assert failed["error"] == {"type": "UsageError", "message": "the question is not valid UTF-8"}
+        assert failed["question"].encode()
+    assert first["question"] == "Bernoulli \ufffd\ufffd"
+    assert third["question"] == "règlement"
+    assert third["items"][0]["document"] == "reglement.md"
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("option", ["--reranker", "--generator"])
+def test_an_unknown_model_is_a_usage_error_that_names_the_known_ones(ekr: Ekr, notes_store: Path, option: str) -> None:
+    done = ekr("query", "x", option, "nosuch", "--context-only", "--json", "--store", notes_store)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"unknown {option[2:]} 'nosuch'; there are " in done.stderr
+    by_setting = ekr("query", "x", "--store", notes_store, env={f"EKR_{option[2:].upper()}": "nosuch"})
+    assert by_setting.returncode == 2
+
+
+def test_people_see_the_best_entities_and_relations_and_how_many_more_there_are(ekr: Ekr, notes_store: Path) -> None:
+    asked = ("query", "Who worked with Charles Babbage on the Analytical Engine?", *RETRIEVE, "--store", notes_store)
+    items = json.loads(ekr(*asked, "--json").stdout)["items"]
+    lines = ekr(*asked, env={"COLUMNS": "400"}).stdout.splitlines()
+    counts = {kind: sum(item["type"] == kind for item in items) for kind in ("chunk", "entity", "relation")}
+    assert max(counts["entity"], counts["relation"]) > 5
+    shown = {kind: sum(f" {kind} " in line for line in lines[1:-1]) for kind in counts}
+    assert shown == {kind: count if kind == "chunk" else min(5, count) for kind, count in counts.items()}
+    more = sum(counts.values()) - sum(shown.values())
+    assert lines[-1] == f"{more} more (--json or --explain shows them)"
+    assert len(lines) == 2 + sum(shown.values())

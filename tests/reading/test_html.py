@@ -71,3 +71,18 @@ def test_entities_do_not_reach_files(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("SECRET")
     page = f'<!DOCTYPE html [<!ENTITY x SYSTEM "file://{tmp_path}/secret.txt">]><p>a &x; b &amp; c</p>'
     assert "SECRET" not in load(tmp_path, page).text
+
+
+def test_menus_are_no_text_but_what_follows_them_is(tmp_path: Path) -> None:
+    document = load(
+        tmp_path,
+        """<p>Before.<nav><h2>Menu</h2><ul><li><a href="/">Home</a></ul></nav>Between.
+        <div role="Navigation"><a href="/b">Back</a></div><ul><li>one<nav>Next</nav></ul><p>After.""",
+    )
+    assert document.text == "Before.\n\nBetween.\n- one\n\nAfter."
+    assert document.headings == ()
+
+
+def test_a_page_that_is_nothing_but_a_menu_is_read(tmp_path: Path) -> None:
+    document = load(tmp_path, "<nav><h1>Contents</h1><ul><li>The Mill<li>The Store</ul></nav>")
+    assert document.text == "Contents\n- The Mill\n- The Store"

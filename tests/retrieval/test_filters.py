@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ekr import Engine, Filters, Recipe
 from ekr.errors import UsageError
-from ekr.retrieval.filters import check
+from ekr.retrieval.filters import _check_properties, check
 
 METHODS = ("chunk", "bm25", "entity", "local", "global", "community")
 DOCUMENTS = ("lovelace.md", "babbage.md", "engine.md", "loom.md", "roses.md")
@@ -126,3 +126,26 @@ def test_a_label_that_no_entity_has_gives_an_honest_empty_result(library: Engine
     result = library.retrieve("Ada Lovelace", "ENTITY", filters=Filters(labels=("Law",)))
     assert result.items == ()
     assert any("Law" in note for note in result.trace.notes)
+
+
+def test_an_unknown_property_is_answered_with_the_nearest_first(library: Engine) -> None:
+    with pytest.raises(UsageError, match="no document has a property 'periods'; there are: period, "):
+        library.retrieve(QUESTIONS[0], "naive", filters=Filters(where={"periods": "victorian"}))
+
+
+def test_many_properties_are_not_all_named() -> None:
+    with pytest.raises(UsageError) as error:
+        _check_properties(["author"], {f"field{n}" for n in range(50)} | {"authors"})
+    assert "there are: authors, " in str(error.value)
+    assert "and 43 more" in str(error.value)
+
+
+def test_a_known_property_without_that_value_is_an_empty_result_with_a_note(library: Engine) -> None:
+    result = library.retrieve(QUESTIONS[0], "naive", filters=Filters(where={"period": "bronze age"}))
+    assert result.items == ()
+    assert result.trace.notes == ["nothing matches the filter: period = bronze age"]
+
+
+def test_format_and_language_are_properties_of_every_document(library: Engine) -> None:
+    assert library.retrieve(QUESTIONS[0], "naive", filters=Filters(where={"format": "Markdown"})).items
+    assert library.retrieve(QUESTIONS[0], "naive", filters=Filters(where={"format": "pdf"})).items == ()

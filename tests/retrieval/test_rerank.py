@@ -55,3 +55,10 @@ def test_a_real_re_rank_keeps_reports_and_orders_passages_and_entities_together(
     scored = set(result.trace.extra["rerank"]["scores"])
     assert {item.id for item in result.items if item.type != "community"} <= scored
     assert {"chunk", "entity"} <= {ranked["hits"][0]["type"] for ranked in result.trace.lists}
+
+
+@pytest.mark.parametrize(("reranker", "noted"), [("none", False), ("auto", True)])
+def test_a_re_ranker_that_was_declined_is_not_missed(library_store: Path, reranker: str, noted: bool) -> None:
+    with Engine.open(library_store, reranker=reranker) as engine:
+        result = engine.retrieve("¿Quién trabajó con Charles Babbage en la máquina analítica?", "mix")
+    assert any("no re-rank" in note for note in result.trace.notes) is noted

@@ -31,7 +31,6 @@ def cross_encoder(search: Search, pool: Pool) -> None:
         return
     model = search.reranker()
     if model is None:
-        search.trace.note(f"no re-rank: none is set for questions in '{search.language}'; name one with --reranker")
         return
     scored, below = ours[: recipe.rerank_top], ours[recipe.rerank_top :] if recipe.rerank_top else []
     scores = model.score(search.question, _passages(search, scored), search.language)

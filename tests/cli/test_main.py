@@ -1,0 +1,64 @@
+"""Options before the command, a store's path that cannot be one, Ctrl-C: as real processes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import NOTES, Ekr
+
+
+def test_quiet_before_the_command_is_quiet_after_it(ekr: Ekr, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "note.txt").write_text(NOTES["people/lovelace.txt"], encoding="utf-8")
+    done = ekr("-q", "ingest", tmp_path / "notes", "--extractor", "none", "--store", tmp_path / "s")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert ekr("-q", "recipes").stderr == ekr("recipes", "list", "-q").stderr == ""
+    assert "case-sensitively" in ekr("recipes").stderr
+
+
+def test_one_chunk_is_no_plural(ekr: Ekr, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text(NOTES["people/lovelace.txt"], encoding="utf-8")
+    done = ekr("ingest", tmp_path / "note.txt", "--extractor", "none", "--store", tmp_path / "s")
+    assert "; 1 chunk is new." in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [("-q", "-v", "status"), ("-v", "status", "-q"), ("-q", "status", "-v"), ("status", "-v", "-q")]
+)
+def test_quiet_and_verbose_together_are_a_usage_error(ekr: Ekr, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = ekr(*arguments, "--store", tmp_path / "none")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "ekr: -q and -v contradict each other; give one of them\n"
+
+
+@pytest.mark.parametrize("command", [("status",), ("query", "x"), ("ingest", "README.md"), ("doctor",)])
+def test_a_file_is_no_store(ekr: Ekr, tmp_path: Path, command: tuple[str, ...]) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    done = ekr(*command, "--store", file)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"ekr: the store {file} is not a directory; name one with --store\n"
+    assert file.read_text() == "mine"
+
+
+def test_ctrl_c_says_in_one_line_what_has_become_of_the_work(notes_store: Path) -> None:
+    command = [sys.executable, "-m", "ekr", "query", "-", "--recipe", "bypass", "--context-only"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*command, "--store", notes_store], stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("x\n")
+        process.stdin.flush()
+        assert process.stdout.readline().startswith('{"question": "x"')
+        process.send_signal(signal.SIGINT)
+        # Not `communicate`: closing the input would end the command by itself.
+        assert process.wait(timeout=30) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == "ekr: stopped; what was published stays; run it again to go on\n"
