@@ -15,7 +15,10 @@ _RANGE = re.compile(rf"\d[{HYPHENS}]\d$")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _WORD = re.compile(rf"[^\W\d_]+(?:[{HYPHENS}][^\W\d_]+)*")
 # Halves that keep their hyphen when nothing else in the document tells.
-_PREFIXES = words("self non well ex vice quasi pseudo semi cross sous demi mi nouveau contre avant arrière")
+_PREFIXES = words(
+    "self non well ex vice quasi pseudo semi cross sous demi mi nouveau contre avant arrière "
+    "twenty thirty forty fifty sixty seventy eighty ninety vingt trente quarante cinquante soixante quatre"
+)
 _SUFFIXES = words("ci là il elle ils elles on je tu nous vous moi toi lui leur même mêmes vis dire")
 
 

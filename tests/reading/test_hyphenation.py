@@ -13,6 +13,7 @@ from ekr.reading.hyphenation import Hyphenation
         ("the exam-", "ple of", "the example of"),
         ("c’est-à-", "dire que", "c’est-à-dire que"),
         ("peut-", "il venir", "peut-il venir"),
+        ("Fifty-", "seven people", "Fifty-seven people"),
         ("the EU-", "Member States", "the EU-Member States"),
         ("1914-", "1918", "1914-1918"),
         ("one line", "and another", "one line and another"),
