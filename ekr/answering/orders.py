@@ -11,12 +11,12 @@ from ekr.answering.support import fold
 # An order to whoever answers, in English and French, without accents. A harmless sentence that looks like one loses
 # nothing but its place as evidence for a word-for-word repetition of itself.
 _ORDER = re.compile(
-    r"\b(ignore|disregard|forget)\b.{0,60}\b(instructions?|rules|prompts?|excerpts?|above|previous)\b"
-    r"|\b(answer|answers|respond|reply|say|write|output|print)\b.{0,20}\b(only|just|nothing but|exactly)\b"
-    r"|\byou (are now|must (answer|say|reply|respond))\b"
-    r"|\b(ignorez?|oubliez?)\b.{0,60}\b(instructions?|consignes?|regles|extraits?)\b"
-    r"|\b(reponds|repondez|repondre|dis|dites|ecris|ecrivez)\b.{0,20}\b(seulement|uniquement|juste|exactement|que)\b"
-    r"|\b(tu es|vous etes) (desormais|maintenant)\b"
+    r"\b(ignore|disregard|forget)\b.{0,60}\b(instructions?|prompts?|excerpts?|previous)\b"
+    r"|\b(answer|respond|reply|say)\s+(with\s+)?(only|just|nothing but|exactly)\b"
+    r"|\byou (are now a|must (answer|say|reply|respond))\b"
+    r"|\b(ignorez?|oubliez?)\b.{0,60}\b(instructions|consignes|extraits)\b"
+    r"|\b(reponds|repondez|dis|dites|ecris|ecrivez)\s+(seulement|uniquement|juste|exactement)\b"
+    r"|\b(tu es|vous etes) (desormais|maintenant) une?\b"
     r"|^\W*(system|systeme|assistant|user)\s*:",
     re.DOTALL,
 )

@@ -57,7 +57,8 @@ def _check_package(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise ReadError("broken DOCX: not a zip archive; save it anew") from error
+        # zipfile raises the last one for archives of a newer version than it reads.
+        raise ReadError("broken DOCX: not a zip archive that can be read; save it anew") from error
     unpacked = sum(part.file_size for part in parts)
     packed = max(1, sum(part.compress_size for part in parts))
     if len(parts) > _MAX_PARTS:
