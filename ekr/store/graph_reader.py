@@ -187,7 +187,8 @@ class GraphReader:
             passages = [target] if target_kind == "chunk" else targets[target_kind].get(target, [])
             others = tuple(passage for passage in passages if passage != source)
             if others:
-                found.append(LinkRow(source, others, kind, target if target_kind == "entity" else None, in_degree))
+                via = target if target_kind == "entity" else None
+                found.append(LinkRow(source, others, kind, via, in_degree, own=source in passages))
         return found
 
     # Documents

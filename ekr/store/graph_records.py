@@ -70,7 +70,8 @@ class LinkRow:
     """A definition link: from a passage to those that define what it mentions, or that it refers to.
 
     `via` is the entity of a MENTIONS link; a REFERS_TO link has none. `in_degree` is the number of passages that
-    link to the same target. `target_chunk_ids` is in reading order and never holds the source itself.
+    link to the same target. `target_chunk_ids` is in reading order and never holds the source itself; `own` when the
+    source is one of the passages that define it.
     """
 
     source_chunk: str
@@ -78,6 +79,7 @@ class LinkRow:
     type: Literal["MENTIONS", "REFERS_TO"]
     via: str | None
     in_degree: int
+    own: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,6 @@ class VectorReader:
             query.bypass_vector_index()
         else:
             query.nprobes(probing.probes)
-            query.refine_factor(probing.refine)
         if where:
             query.where(where)
         stream = await query.execute(None, None)

@@ -72,10 +72,8 @@ class _Definitions:
 
     def linked(self, sources: Mapping[str, float]) -> dict[str, float]:
         """Passages that links of the sources lead to, with the best score each gets."""
-        rows = self._search.graph.links_from(list(sources))
-        own = self._search.graph.defining_chunks({row.via for row in rows if row.via is not None})
         # A passage that names what it defines itself leads nowhere.
-        rows = [row for row in rows if row.via is None or row.source_chunk not in own.get(row.via, ())]
+        rows = [row for row in self._search.graph.links_from(list(sources)) if row.via is None or not row.own]
         found: dict[str, float] = {}
         for row, target in zip(rows, self._nearest([row.target_chunk_ids for row in rows]), strict=True):
             damping = 1 + _IN_DEGREE_DAMPING * math.log(1 + row.in_degree)
