@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ekr.retrieval.filters import Filters
@@ -69,6 +69,7 @@ class Search:
     trace: Trace = field(default_factory=Trace)
     values: dict[str, Value] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
+    _embedding: Lock = field(default_factory=Lock)
     _vectors: dict[str, Vectors] = field(default_factory=dict)
     _looked_up: dict[tuple[str, ...], Sequence[SearchName]] = field(default_factory=dict)
     _allowed: dict[str, set[str]] = field(default_factory=dict)
@@ -110,7 +111,7 @@ class Search:
 
     def asking(self, question: str) -> Search:
         """The same search for another question, on the same trace."""
-        return replace(self, question=question, _lock=RLock(), _vectors={}, _looked_up={})
+        return replace(self, question=question, _lock=RLock(), _embedding=Lock(), _vectors={}, _looked_up={})
 
     def query_vector(self) -> Vectors:
         """The embedded question."""
@@ -118,7 +119,8 @@ class Search:
 
     def vector_of(self, text: str) -> Vectors:
         """An embedded text; computed once, also when several methods ask at the same time."""
-        with self._lock:
+        # Names are looked up meanwhile, by another thread.
+        with self._embedding:
             if text not in self._vectors:
                 self._vectors[text] = self.embedder().embed_query(text)
             return self._vectors[text]
