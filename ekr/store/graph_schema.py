@@ -152,6 +152,11 @@ class GraphTables:
             "id NOT IN (SELECT community_id FROM community_members GROUP BY community_id HAVING count(*) > 1)",
         )
         connection.execute("DELETE FROM community_members WHERE community_id NOT IN (SELECT id FROM communities)")
+        connection.execute(
+            "UPDATE communities SET size = left_over.members FROM "
+            "(SELECT community_id, count(*) AS members FROM community_members GROUP BY community_id) left_over "
+            "WHERE left_over.community_id = communities.id AND size <> left_over.members"
+        )
         connection.execute("DROP TABLE gone")
         for table, lost in removed.items():
             remove_vectors(writer, table, lost)

@@ -93,6 +93,26 @@ def test_a_relation_that_another_document_supports_stays(store: Store) -> None:
     assert {row[1] for row in rows["relation_evidence"]} == {again.chunks[0].id}
 
 
+def test_a_community_that_loses_a_member_has_its_new_size_before_the_graph_is_resolved_again(store: Store) -> None:
+    again = document("/notes/again.txt", "Charles Babbage worked with Ada Lovelace. ")
+    filled(store, BABBAGE, again)
+
+    def sizes() -> dict[str, int]:
+        with store.snapshot() as snapshot:
+            graph = snapshot.graph
+            found = graph.largest_communities(9)
+            assert [community.size for community in found] == [len(graph.members(c.id)) for c in found]
+            return {community.id: community.size for community in found}
+
+    before = sizes()
+    with store.writer(MANIFEST) as writer:
+        writer.delete([BABBAGE.record.id])
+        writer.publish()
+    after = sizes()
+    assert after and any(size < before[id_] for id_, size in after.items())
+    assert check(store) == []
+
+
 def test_resolving_after_a_deletion_equals_a_store_that_never_held_the_document(store: Store, tmp_path: Path) -> None:
     filled(store, *NOTES)
     with store.writer(MANIFEST) as writer:
