@@ -57,6 +57,18 @@ def test_a_real_re_rank_keeps_reports_and_orders_passages_and_entities_together(
     assert {"chunk", "entity"} <= {ranked["hits"][0]["type"] for ranked in result.trace.lists}
 
 
+@pytest.mark.models
+def test_a_query_likelihood_is_blended_where_the_recipe_says_nothing(library_store: Path) -> None:
+    with Engine.open(library_store) as engine:
+        plain, share, alone = (
+            engine.retrieve("Who worked with Charles Babbage?", "naive", limit=5, **values)
+            for values in ({}, {"rerank_weight": 0.4}, {"rerank_weight": 1.0})
+        )
+    assert plain.trace.extra["rerank"]["kind"] == "query_likelihood"
+    assert [(item.id, item.score) for item in plain.items] == [(item.id, item.score) for item in share.items]
+    assert [item.score for item in plain.items] != [item.score for item in alone.items]
+
+
 @pytest.mark.parametrize(("reranker", "noted"), [("none", False), ("auto", True)])
 def test_a_re_ranker_that_was_declined_is_not_missed(library_store: Path, reranker: str, noted: bool) -> None:
     with Engine.open(library_store, reranker=reranker) as engine:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ekr.retrieval.search import Search
 
 BLEND_K = 5
+# Of the model's rank where the recipe says nothing: a query likelihood is better blended (docs/architecture.md).
+SHARE_OF_KIND = {"cross_encoder": 1.0, "query_likelihood": 0.4}
 SEED_ENTITIES = 3
 
 
@@ -44,7 +46,8 @@ def cross_encoder(search: Search, pool: Pool) -> None:
     # What was computed is not less likely for having no text to score.
     values = pool.of_type("value")
     rest = [item for item in pool.items if item.type not in (*kinds, "value")]
-    pool.items = [*values, *blend(scored, scores, recipe.rerank_weight), *below, *rest]
+    weight = SHARE_OF_KIND[model.kind] if recipe.rerank_weight is None else recipe.rerank_weight
+    pool.items = [*values, *blend(scored, scores, weight), *below, *rest]
 
 
 def blend(items: Sequence[Candidate], scores: Sequence[float], weight: float) -> list[Candidate]:
