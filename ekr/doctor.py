@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ekr.errors import EkrError, StoreEmpty, StoreError
+from ekr.store.abandoned import abandoned
 from ekr.store.check import Examination, Finding, examine
-from ekr.store.repair import abandoned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 REPAIR = "run: ekr doctor --repair"
 _ABANDONED = (
-    "CURRENT is missing, so the store counts as empty, but generation {} is there; to bring it back, before the next "
-    "ingest removes it, run: ekr doctor --repair"
+    "CURRENT is missing, so the store counts as empty, but generation {} is there; to bring it back, "
+    "run: ekr doctor --repair"
 )
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from ekr.errors import EkrError, ModelError
 from ekr.ingestion import graph
 from ekr.ingestion.pipeline import embedded_text
+from ekr.store.abandoned import abandoned
 from ekr.store.check import Examination, Repair, examine
 from ekr.store.documents import all_documents, select_chunks
 from ekr.store.graph_schema import forget_resolution
 from ekr.store.graph_writer import resolved_from
-from ekr.store.repair import abandoned, make_current, remove_strays
+from ekr.store.repair import make_current, remove_strays
 
 if TYPE_CHECKING:
     from ekr.models.base import Embedder, Generator

@@ -12,16 +12,18 @@ import os
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from ekr.errors import StoreError
 from ekr.store.analysis import analyser, analyser_for, query_terms
 from ekr.store.faults import told_as
 from ekr.store.records import ChunkRecord, DocumentRecord, ParentRecord
 
 Kind = Literal["chunk", "parent"]
+KINDS: tuple[Kind, ...] = ("chunk", "parent")
 
 K1, B = 1.2, 0.75  # fixed in Tantivy
 _HEAP_BYTES = 20_000_000
@@ -51,6 +53,11 @@ def _index_name(kind: Kind, language_analyser: str) -> str:
 def index_names(directory: Path) -> list[str]:
     """Names of the indexes in a `bm25/` directory: kind, hyphen, analyser."""
     return sorted(entry.parent.name for entry in directory.glob("*/meta.json"))
+
+
+def expected_names(languages: Iterable[str]) -> set[str]:
+    """Names of the indexes that documents of these languages are in."""
+    return {_index_name(kind, analyser_for(language)) for kind in KINDS for language in languages}
 
 
 class Bm25Writer:
@@ -137,9 +144,11 @@ class _Open:
 class Bm25Reader:
     """Searches the indexes of one generation; any number of threads may share it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, expected: Collection[str] = ()) -> None:
+        """`expected` names indexes without which no search of their kind is whole."""
         self._directory = directory
         self._names = index_names(directory)
+        self._missing = sorted(set(expected) - set(self._names))
         self._open: dict[str, _Open] = {}
         self._lock = threading.Lock()
         self._links = contextlib.ExitStack()
@@ -163,8 +172,12 @@ class Bm25Reader:
         """The `limit` best passages as (id, BM25 score), best first, ties by id; any string is a valid query.
 
         Each index is searched with its own analyser. The document filter is part of the search. With k1 or b
-        other than Tantivy's, its best candidates are scored again from their term statistics.
+        other than Tantivy's, its best candidates are scored again from their term statistics. Raises StoreError
+        for an index that is damaged or missing.
         """
+        for name in self._missing:
+            if name.startswith(f"{kind}-"):
+                raise StoreError(f"the BM25 index {name} is missing; run: ekr doctor --repair")
         if limit < 1 or (documents is not None and not documents):
             return []
         hits: list[tuple[str, float]] = []

@@ -27,7 +27,7 @@ Engine = Literal["store", "duckdb", "lancedb", "tantivy"]
 Repair = Literal["current", "rows", "graph", "vectors", "bm25", "none"]
 ENGINES: tuple[Engine, ...] = ("duckdb", "lancedb", "tantivy")
 
-_REPAIR = "run: ekr doctor --repair"
+_ASKED_OF_DOCTOR = {"run: ekr doctor", "run: ekr doctor --repair"}
 _LOST = "restore a backup, or remove the store's directory and ingest the documents again"
 
 
@@ -98,7 +98,7 @@ def _finding(engine: Engine, error: StoreError, repair: Repair) -> Finding:
     message, _, advice = str(error).rpartition("; ")
     if not message:
         message, advice = advice, ""
-    if advice == _REPAIR or repair != "none":
+    if advice in _ASKED_OF_DOCTOR or repair != "none":
         advice = ""
     return Finding(engine, message, repair, advice or (_LOST if repair == "none" else ""))
 

@@ -189,6 +189,12 @@ def cache_call(
     connection.execute("INSERT INTO model_calls VALUES (?, ?, ?, ?)", row)
 
 
+def languages_of_passages(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The languages of the documents that have passages."""
+    query = "SELECT DISTINCT language FROM documents WHERE id IN (SELECT document_id FROM chunks) ORDER BY language"
+    return [row[0] for row in connection.execute(query).fetchall()]
+
+
 def languages(cursor: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Documents per language."""
     rows = cursor.execute("SELECT language, count(*) FROM documents GROUP BY language ORDER BY language")

@@ -10,16 +10,25 @@ import duckdb
 from ekr.errors import EkrError, StoreError
 
 _LONGEST_REASON = 200
+# What DuckDB's Python package makes of a Ctrl-C that comes while a query runs.
+_STOPPED = "Query interrupted"
 
 
 @contextmanager
 def told_as(what: str, advice: str) -> Iterator[None]:
-    """Raise StoreError "what (reason); advice" for whatever an engine raises inside; our own errors pass."""
+    """Raise StoreError "what (reason); advice" for whatever an engine raises inside; our own errors pass.
+
+    Raises KeyboardInterrupt where the user stopped a query of DuckDB.
+    """
     try:
         yield
     except EkrError:
         raise
-    except (duckdb.Error, OSError, RuntimeError, ValueError, LookupError, ArithmeticError) as error:
+    except RuntimeError as error:
+        if str(error) == _STOPPED:
+            raise KeyboardInterrupt from error
+        raise StoreError(f"{what} ({reason(error)}); {advice}") from error
+    except (duckdb.Error, OSError, ValueError, LookupError, ArithmeticError) as error:
         raise StoreError(f"{what} ({reason(error)}); {advice}") from error
     except BaseException as error:
         # A panic in native code derives from BaseException, and its class cannot be imported.

@@ -2,7 +2,7 @@
 
 STORE/CURRENT                 the number of the generation that readers see
 STORE/writer.lock             held by the one writer
-STORE/generations/<n>/        graph.duckdb, vectors/, bm25/, pin (the readers' shared lock)
+STORE/generations/<n>/        graph.duckdb, vectors/, bm25/, pin (the readers' shared lock), committed (was current)
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ GRAPH = "graph.duckdb"
 VECTORS = "vectors"
 BM25 = "bm25"
 PIN = "pin"
+COMMITTED = "committed"
 
 _DIRECTORY = "generations"
 _REMOVED = ".removed-"
@@ -154,6 +155,8 @@ def commit(root: Path, generation: int) -> None:
     fresh.replace(root / CURRENT)
     logger.debug("renamed")
     _sync(root)
+    # A generation that was current is told from one that a killed command left, should CURRENT be lost.
+    (directory_of(root, generation) / COMMITTED).touch()
     logger.debug("committed")
 
 

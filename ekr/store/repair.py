@@ -10,38 +10,17 @@ from pathlib import Path
 import duckdb
 
 from ekr.errors import StoreError
-from ekr.store import generations, schema
+from ekr.store import generations
+from ekr.store.abandoned import uncommitted
 from ekr.store.check import ORPHANS, UNIQUE, examine_pinned
 from ekr.store.faults import told_as
 from ekr.store.graph_check import RAW_ORPHANS, RAW_UNIQUE
 from ekr.store.graph_schema import forget_resolution
 from ekr.store.locks import acquire_writer, try_shared
-from ekr.store.manifest import read_manifest
 from ekr.store.store import Store
 from ekr.store.writer import Writer
 
 logger = logging.getLogger(__name__)
-
-
-def uncommitted(root: Path) -> list[int]:
-    """Whole generations on disk that no `CURRENT` names, newest first; empty while one is named and there.
-
-    Whole means: its rows can be read and are at rest. One that a writer had not finished keeps a log of DuckDB.
-    """
-    try:
-        named = generations.current(root)
-    except StoreError:
-        named = None
-    if named is not None and (generations.directory_of(root, named) / generations.PIN).is_file():
-        return []
-    return [number for number in reversed(generations.generations(root)) if _is_whole(root, number)]
-
-
-def abandoned(root: Path) -> list[int]:
-    """Whole generations of a store without `CURRENT` that once had one: the first generation cannot tell."""
-    if generations.has_current(root):
-        return []
-    return [number for number in uncommitted(root) if number > 1]
 
 
 def make_current(store: Store, wait_seconds: float = 10) -> int:
@@ -65,20 +44,6 @@ def make_current(store: Store, wait_seconds: float = 10) -> int:
         generations.commit(root, chosen)
         generations.collect(root, chosen)
         return chosen
-
-
-def _is_whole(root: Path, number: int) -> bool:
-    rows = generations.directory_of(root, number) / generations.GRAPH
-    if rows.with_name(rows.name + ".wal").exists():
-        logger.info("generation %d was not finished", number)
-        return False
-    try:
-        with schema.connect(rows, read_only=True) as connection:
-            read_manifest(connection, root)
-        return True
-    except (duckdb.Error, StoreError) as error:
-        logger.info("generation %d cannot be used: %s", number, error)
-        return False
 
 
 def _is_sound(root: Path, number: int) -> bool:

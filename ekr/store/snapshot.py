@@ -116,7 +116,7 @@ class Snapshot:
     def iter_chunks(self, documents: Collection[str] | None = None) -> Iterator[ChunkRecord]:
         """Every chunk, or those of some documents, in the order of document id and place; streamed."""
         with (
-            told_as(f"the store {self._where} cannot be read", "run: ekr doctor --repair"),
+            told_as(f"the store {self._where} cannot be read", "run: ekr doctor"),
             self.connection.cursor() as cursor,
         ):
             if documents is None:
@@ -212,7 +212,7 @@ class Snapshot:
 
     def _read(self, query: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         with (
-            told_as(f"the store {self._where} cannot be read", "run: ekr doctor --repair"),
+            told_as(f"the store {self._where} cannot be read", "run: ekr doctor"),
             self.connection.cursor() as cursor,
         ):
             return query(cursor)
@@ -228,14 +228,13 @@ class Snapshot:
             return self._vectors
 
     def _bm25_reader(self) -> Bm25Reader:
-        from ekr.store.bm25 import Bm25Reader, index_names
+        from ekr.store.bm25 import Bm25Reader, expected_names
 
         with self._lock:
             if self._bm25 is None:
-                names = index_names(self._pinned.directory / BM25)
-                if not any(name.startswith("chunk-") for name in names) and self.counts()["chunks"]:
-                    raise StoreError("the BM25 index is missing; run: ekr doctor --repair")
-                self._bm25 = Bm25Reader(self._pinned.directory / BM25)
+                self._bm25 = Bm25Reader(
+                    self._pinned.directory / BM25, expected_names(self._read(rows.languages_of_passages))
+                )
             return self._bm25
 
 

@@ -17,6 +17,7 @@ from ekr.errors import StoreError
 from ekr.models.base import Vectors
 from ekr.store import analysis, generations, schema
 from ekr.store import documents as rows
+from ekr.store.abandoned import abandoned
 from ekr.store.building import Building
 from ekr.store.compaction import rebuild_bm25, rewrite
 from ekr.store.faults import told_as
@@ -64,6 +65,11 @@ class Writer:
         self._published_at = time.monotonic()
         self._publish_seconds = 0.0
         self._check_manifest()
+        # What follows would remove it.
+        if self._base is None and (lost := abandoned(root)):
+            raise StoreError(
+                f"the store {root} has lost its CURRENT, but generation {lost[0]} is there; run: ekr doctor --repair"
+            )
         generations.collect(root, self._base)
 
     @property

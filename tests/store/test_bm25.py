@@ -224,6 +224,15 @@ def test_a_missing_index_is_an_error_not_an_empty_result(store: Store) -> None:
         snapshot.search_bm25("report", 5)
 
 
+@pytest.mark.parametrize("name", ["chunk-fr", "parent-fr"])
+def test_a_missing_index_of_one_language_is_an_error_too(store: Store, name: str) -> None:
+    ingest(store, numbered(1), document("/d/fr.txt", "Le rapport est prêt.", language="fr"))
+    (store.path / "generations" / "1" / "bm25" / name / "meta.json").unlink()
+    kind = "parent" if name.startswith("parent") else "chunk"
+    with store.snapshot() as snapshot, pytest.raises(StoreError, match=f"{name} is missing; run: ekr doctor --repair"):
+        snapshot.search_bm25("report", 5, field=kind)
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "least"), [("musique", 52.7), ("hotpotqa", 78.0), ("2wiki", 66.1)])
 def test_recall_at_5_on_the_multihop_sets_is_at_least_the_starting_line(

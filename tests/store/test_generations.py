@@ -158,7 +158,7 @@ def test_a_damaged_engine_is_named_and_never_an_empty_result(
     findings = check(store)
     assert engine in {finding.engine for finding in findings} or findings[0].engine == "store"
     assert all("\n" not in finding.message for finding in findings)
-    with pytest.raises(StoreError, match="ekr doctor --repair"):
+    with pytest.raises(StoreError, match="ekr doctor"):
         contents(store)
 
 
