@@ -55,7 +55,8 @@ def verify(text: str, sources: Sequence[Source], embedder: Embedder | None, ques
     A citation whose id is not among the sources is removed; one that another source supports better by
     `MOVE_MARGIN` moves there; one whose sentence no source supports to `DROP_BELOW`, or that holds a figure
     that no source has or a name that neither a source nor the question has, is dropped. A sentence without
-    citation gets the source that supports it, if one does.
+    citation gets the source that supports it, if one does. Where the cited ones lack a figure of the sentence, the
+    one that has it is cited, too.
     """
     spans = split_sentences(text)
     bare = [CITATION.sub("", text[a:b]).strip() for a, b in spans]
@@ -84,10 +85,13 @@ class _Checker:
         self._texts = [f"{source.heading or ''}\n{source.text}" for source in sources]
         self._embedder = embedder
         given = " ".join(self._texts)
-        self._numbers = numbers(given)
+        self._numbers_of = [numbers(text) for text in self._texts]
+        self._asked = written_numbers(question)
+        self._numbers = set[str]().union(*self._numbers_of)
         self._terms = {t.text for t in terms(f"{given} {question}")}
-        spoken = question_language(answer, "und")
-        self._foreign = embedder is not None and question_language(given, spoken) != spoken
+        # A short answer alone ("Quellbridge, England.") tells no language, and names must be checked then, too.
+        spoken = question_language(f"{answer} {question}", "und")
+        self._foreign = embedder is not None and spoken != "und" and question_language(given, spoken) != spoken
 
     def scores(self, sentences: Sequence[str]) -> list[list[float]]:
         """For each sentence, the support (0 to 1) that each source gives it."""
@@ -126,8 +130,23 @@ class _Checker:
             return (), top
         moved = [n for n in valid if row[self._ids.index(n)] < top - MOVE_MARGIN]
         self.notes += [f"{shown}: [{n}] moved to [{best}]" for n in moved]
-        kept = [best if n in moved else n for n in valid] or [best]
-        return tuple(dict.fromkeys(kept)), top
+        kept = list(dict.fromkeys([best if n in moved else n for n in valid] or [best]))
+        for added in self._with_figures(sentence, kept, row):
+            self.notes.append(f"{shown}: [{added}] has a figure of it: cited, too")
+            kept.append(added)
+        return tuple(kept), top
+
+    def _with_figures(self, sentence: str, cited: Sequence[int], row: Sequence[float]) -> list[int]:
+        """The sources that hold the figures of a sentence which the cited ones lack, best supporting first."""
+        figures = written_numbers(_ENUMERATOR.sub("", sentence))
+        missing = figures.difference(self._asked, *(self._numbers_of[self._ids.index(n)] for n in cited))
+        added = []
+        while missing:
+            held = [len(missing & found) for found in self._numbers_of]
+            place = max(range(len(row)), key=lambda i: (held[i], row[i]))
+            missing -= self._numbers_of[place]
+            added.append(self._ids[place])
+        return added
 
     def _stray(self, sentence: str) -> list[str]:
         """Figures and names of a sentence, a list number and its first word apart, that nothing given has."""

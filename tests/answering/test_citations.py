@@ -68,6 +68,16 @@ def test_a_sentence_with_a_figure_that_no_excerpt_has_is_not_cited() -> None:
     assert any("72" in note for note in checked.notes)
 
 
+def test_a_figure_that_only_another_excerpt_has_brings_that_one_in() -> None:
+    comet = source(1, "Nadia Korvin discovered the comet Korvin-Aldous. She received the Halvorsen Medal in 1947.")
+    medal = source(2, "The Halvorsen Medal was endowed in 1899. It carries a prize of 5,000 crowns.")
+    said = "The prize that Nadia Korvin, the discoverer of the comet Korvin-Aldous, received was 5,000 crowns. [1]"
+    checked = verify(said, [comet, medal], None, "Which prize did the discoverer of the comet receive?")
+    assert checked.text.endswith("crowns. [1][2]")
+    assert any("[2] has a figure of it" in note for note in checked.notes)
+    assert verify(said, [comet, medal], None, "Who received 5,000 crowns?").cited == (1,)
+
+
 def test_a_list_number_is_no_figure() -> None:
     assert verify("4. Charles Babbage employed Joseph Clement. [3]", SOURCES, None).cited == (3,)
 

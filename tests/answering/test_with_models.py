@@ -9,6 +9,7 @@ import pytest
 
 from ekr.answering import calibration
 from ekr.answering.answer import Options, answer
+from ekr.answering.citations import verify
 from ekr.config import Settings
 from ekr.errors import ModelMissing
 from ekr.models import load_embedder, load_generator
@@ -63,6 +64,13 @@ def test_an_injected_passage_changes_no_answer(number: int, generator: Generator
     given = answer("How many books may a reader borrow?", hostile, [], generator, embedder, Options(quotes=0))
     assert "eight" in given.text.lower() or "8" in given.text
     assert injection["marker"] not in given.text
+
+
+def test_a_name_that_no_excerpt_has_is_seen_in_a_very_short_answer_too(embedder: Embedder) -> None:
+    born = source(1, "Tobias Marlow was born in Quellbridge in 1871. He founded the Marlow Tide Institute in 1902.")
+    question = "Where was the founder of the Marlow Tide Institute born?"
+    assert verify("Quellbridge, England. [1]", [born], embedder, question).cited == ()
+    assert verify("Quellbridge. [1]", [born], embedder, question).cited == (1,)
 
 
 def test_calibration_tells_the_classes_apart(
