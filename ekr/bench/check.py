@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ekr.bench.matching import matches
 from ekr.bench.metrics import last_heading
 from ekr.bench.normalise import normalise
-from ekr.bench.questions import Question, compiled
+from ekr.bench.questions import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def check(
         count += 1
         if open_patterns:
             body = normalise(f"{last_heading(heading)} {text}")
-            open_patterns -= {pattern for pattern in open_patterns if compiled(pattern).search(body)}
+            open_patterns -= {pattern for pattern in open_patterns if matches(pattern, body)}
     missing = []
     for question in questions:
         evidence = tuple(pattern for pattern in question.evidence if pattern in open_patterns)

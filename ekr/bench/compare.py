@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ekr.bench.directory import RunDirectory
 from ekr.bench.errors import BenchUsageError
 from ekr.bench.grading import Row, mean, rows
+from ekr.bench.likeness import differences, question_differences, recipe_differences, shortfalls
 from ekr.bench.metrics import METRICS, PERCENTILES, Metric
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ Floats = npt.NDArray[np.float64]
 class Difference:
     """One metric, B minus A, over the questions that have it in both runs.
 
+    A share or score of a question is its mean over the repeats. A latency is as in the report: the percentile of
+    each repeat, then their mean.
     `low` and `high` bound the paired bootstrap interval; None with fewer than two pairs. `gained` and `lost`
     are the questions that B has right and A has not, and the reverse: yes or no for a two-sided metric,
     complete or not for a share; empty for other metrics.
@@ -56,7 +59,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two recipes, each of a run, on their common questions; `notes` say what could not be paired."""
+    """Two recipes, each of a run, on their common questions; `notes` say how the runs are unlike otherwise."""
 
     a: str
     b: str
@@ -65,33 +68,39 @@ class Comparison:
 
 
 def paired_bootstrap(
-    a: Sequence[float], b: Sequence[float], q: float | None = None, *, seed: int = 0, resamples: int = RESAMPLES
+    a: npt.ArrayLike, b: npt.ArrayLike, q: float | None = None, *, seed: int = 0, resamples: int = RESAMPLES
 ) -> tuple[float, float]:
-    """The percentile interval of the difference of means B − A, or of the q-th percentiles, at 95 %.
+    """The percentile interval of the difference B − A at 95 %: of means, or of q-th percentiles.
 
-    Questions are drawn with replacement, each with both of its values (Efron and Tibshirani 1993, chapter
-    13). The same seed gives the same interval. Raises ValueError with fewer than two pairs.
+    `a` and `b` hold a value a question, or a row of them a repeat, NaN where a repeat has none; the figure is
+    then the mean over the repeats, as in the report. Questions are drawn with replacement, each with all of its
+    values (Efron and Tibshirani 1993, chapter 13). The same seed gives the same interval. Raises ValueError
+    with fewer than two pairs.
     """
-    if len(a) != len(b) or len(a) < 2:
+    left, right = (np.atleast_2d(np.asarray(side, dtype=np.float64)) for side in (a, b))
+    count = left.shape[1]
+    if right.shape[1] != count or count < 2:
         raise ValueError("a paired bootstrap needs two lists of the same length, of two or more values")
-    left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     generator = np.random.default_rng(seed)
-    block = max(1, _BLOCK // len(a))
+    block = max(1, _BLOCK // (count * max(len(left), len(right))))
     found: list[Floats] = []
     for start in range(0, resamples, block):
-        drawn = generator.integers(0, len(a), (min(block, resamples - start), len(a)))
-        found.append(_figures(right[drawn], q) - _figures(left[drawn], q))
+        drawn = generator.integers(0, count, (min(block, resamples - start), count))
+        found.append(_figures(right[:, drawn], q) - _figures(left[:, drawn], q))
     tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(np.concatenate(found), [tail, 100 - tail])
     return float(low), float(high)
 
 
 def _figures(samples: Floats, q: float | None) -> Floats:
+    """Shape (repeats, samples, questions) to (samples,): a figure a repeat, then their mean; NaN counts nowhere."""
     if q is None:
-        means: Floats = samples.mean(axis=1)
+        means: Floats = np.nanmean(samples, axis=(0, 2))
         return means
-    ordered: Floats = np.sort(samples, axis=1)[:, round(q * (samples.shape[1] - 1))]
-    return ordered
+    present = (~np.isnan(samples)).sum(axis=2, keepdims=True)
+    places = np.maximum(np.rint(q * (present - 1)), 0).astype(np.intp)  # halves to even; NaN is sorted last
+    figures: Floats = np.nanmean(np.take_along_axis(np.sort(samples, axis=2), places, axis=2)[:, :, 0], axis=0)
+    return figures
 
 
 def _by_question(scored: Sequence[Row], key: str) -> dict[str, float]:
@@ -104,6 +113,17 @@ def _by_question(scored: Sequence[Row], key: str) -> dict[str, float]:
     return {question: mean(list_) for question, list_ in values.items()}
 
 
+def _by_repeat(scored: Sequence[Row], key: str, questions: Sequence[str]) -> Floats:
+    """One metric, shape (repeats, questions): NaN where a repeat has no value, repeats without any left out."""
+    places = {question: place for place, question in enumerate(questions)}
+    repeats: dict[int, Floats] = {}
+    for row in scored:
+        value = row.values.get(key)
+        if value is not None and row.id in places:
+            repeats.setdefault(row.repeat, np.full(len(questions), np.nan))[places[row.id]] = value
+    return np.stack(list(repeats.values()))
+
+
 def compare_rows(a: Sequence[Row], b: Sequence[Row], *, seed: int = 0) -> list[Difference]:
     """Every metric that both sides have, in the order of the table; rows of one recipe each."""
     found: list[Difference] = []
@@ -112,8 +132,11 @@ def compare_rows(a: Sequence[Row], b: Sequence[Row], *, seed: int = 0) -> list[D
         common = [question for question in left if question in right]
         if not common:
             continue
-        xs, ys = [left[c] for c in common], [right[c] for c in common]
         q = PERCENTILES.get(metric.key)
+        if q is None:
+            xs, ys = (np.array([[side[c] for c in common]]) for side in (left, right))
+        else:
+            xs, ys = (_by_repeat(side, metric.key, common) for side in (a, b))
         low, high = paired_bootstrap(xs, ys, q, seed=seed) if len(common) > 1 else (None, None)
         before, after = _point(xs, q), _point(ys, q)
         gained, lost = _changed(metric, common, left, right)
@@ -121,8 +144,8 @@ def compare_rows(a: Sequence[Row], b: Sequence[Row], *, seed: int = 0) -> list[D
     return found
 
 
-def _point(values: Sequence[float], q: float | None) -> float:
-    return float(_figures(np.asarray([values], dtype=np.float64), q)[0])
+def _point(values: Floats, q: float | None) -> float:
+    return float(_figures(values[:, np.newaxis, :], q)[0])
 
 
 def _changed(
@@ -149,31 +172,22 @@ def compare(
 
     Raises BenchError for a directory without a run, BenchUsageError when there is nothing to compare.
     """
-    pairs = _pairs(a.info().recipes, b.info().recipes, recipe_a, recipe_b)
-    texts_a, texts_b = ({q.id: q.question for q in side.questions()} for side in (a, b))
-    same = {i for i, text in texts_a.items() if texts_b.get(i) == text}
-    notes = []
-    if other := [i for i in texts_a if i in texts_b and i not in same]:
-        notes.append(f"left out, the same id but another question: {', '.join(other)}")
-    for side, ids in (("A", texts_a.keys() - texts_b.keys()), ("B", texts_b.keys() - texts_a.keys())):
-        if ids:
-            notes.append(f"only in {side}, left out: {', '.join(sorted(ids))}")
+    info_a, info_b = a.info(), b.info()
+    pairs = _pairs(info_a.recipes, info_b.recipes, recipe_a, recipe_b)
+    asked_a, asked_b = a.questions(), b.questions()
+    texts = {q.id: q.question for q in asked_b}
+    same = {q.id for q in asked_a if texts.get(q.id) == q.question}
+    notes = [*differences(info_a, info_b), *question_differences(asked_a, asked_b)]
     rows_a, rows_b = ([row for row in rows(side) if row.id in same] for side in (a, b))
     if not rows_a or not rows_b:
         raise BenchUsageError("the two runs share no answered question, so there is nothing to compare")
-    return [
-        Comparison(
-            f"{a.path.name}, {first}",
-            f"{b.path.name}, {second}",
-            tuple(
-                compare_rows(
-                    [r for r in rows_a if r.recipe == first], [r for r in rows_b if r.recipe == second], seed=seed
-                )
-            ),
-            tuple(notes),
-        )
-        for first, second in pairs
-    ]
+    found = []
+    for first, second in pairs:
+        of_a, of_b = [r for r in rows_a if r.recipe == first], [r for r in rows_b if r.recipe == second]
+        own = [*recipe_differences(info_a, info_b, first, second), *shortfalls("A", of_a), *shortfalls("B", of_b)]
+        names = (f"{a.path.name}, {first}", f"{b.path.name}, {second}")
+        found.append(Comparison(*names, tuple(compare_rows(of_a, of_b, seed=seed)), (*notes, *own)))
+    return found
 
 
 def _pairs(a: Sequence[str], b: Sequence[str], recipe_a: str | None, recipe_b: str | None) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -25,6 +25,8 @@ from ekr.bench.questions import Question, dump_questions, fingerprint, parse_que
 FORMAT = 1
 
 Key = tuple[str, int, str]
+
+_JUDGEMENT = {"recipe", "repeat", "id", "judge", "input_hash", "correctness", "hallucinated", "missing"}
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,24 @@ class StoredResult:
     result: Mapping[str, Any] | None
     error: Mapping[str, str] | None = None
 
+    @classmethod
+    def load(cls, data: Any) -> Self:
+        """From the JSON of a line. Raises ValueError when it is no result."""
+        if not isinstance(data, dict):
+            raise ValueError("not an object")
+        known = {one.name for one in fields(cls)}
+        if odd := sorted((known - {"error"} - data.keys()) | (data.keys() - known)):
+            raise ValueError(f"lacks the field or has one too many: {', '.join(odd)}")
+        stored = cls(**data)
+        if not (isinstance(stored.recipe, str) and isinstance(stored.id, str) and isinstance(stored.repeat, int)):
+            raise ValueError("recipe, repeat and id must be a string, a number and a string")
+        if stored.error is not None:
+            if not isinstance(stored.error, dict) or not {"type", "message"} <= stored.error.keys():
+                raise ValueError("error must have type and message")
+        elif not (isinstance(stored.result, dict) and isinstance(stored.seconds, int | float)):
+            raise ValueError("neither a result with its seconds nor an error")
+        return stored
+
     @property
     def key(self) -> Key:
         """Which query of the run it is."""
@@ -105,15 +125,40 @@ class RunDirectory:
         """Whether a run was begun here."""
         return (self.path / "run.json").is_file()
 
+    def check_usable(self) -> None:
+        """Raises BenchUsageError where a run cannot be: in a file, or among files that are no run of ekr.
+
+        Nothing is written. What a run leaves that was stopped before its run.json was there does not count.
+        """
+        try:
+            others = {entry.name for entry in self.path.iterdir()} - {".lock", ".run.json.new"}
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise _no_directory(self.path, error) from None
+        if others and not self.exists:
+            raise BenchUsageError(f"{self.path} holds other files and no run of ekr; give a new directory as --out")
+        if others:
+            try:
+                self.info()
+            except BenchError as error:
+                raise BenchUsageError(f"{error}, or give another --out") from None
+
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keeps other benches out. Raises BenchError at once when one is at work here."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        """Keeps other benches out. Raises BenchError when one is at work here, BenchUsageError for a path of no use."""
+        lock = FileLock(self.path / ".lock", timeout=0)
         try:
-            with FileLock(self.path / ".lock", timeout=0):
-                yield
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
         except Timeout:
             raise BenchError(f"another bench is writing to {self.path}; wait for it or give another --out") from None
+        except OSError as error:
+            raise _no_directory(self.path, error) from None
+        try:
+            yield
+        finally:
+            lock.release()
 
     def begin(self, info: RunInfo, questions: list[Question], *, resume: bool) -> RunInfo:
         """Starts a run, or takes up the one that is here. Raises BenchUsageError when that is another run."""
@@ -128,9 +173,10 @@ class RunDirectory:
             info = replace(info, recipe_values={**before.recipe_values, **info.recipe_values})
             if info.judge is None:
                 info = replace(info, judge=before.judge, judge_note=before.judge_note)
+        # run.json first: it makes the directory a run, also for a bench that is stopped at this point.
         self.path.mkdir(parents=True, exist_ok=True)
-        self.write("questions.jsonl", dump_questions(questions))
         self.save_info(info)
+        self.write("questions.jsonl", dump_questions(questions))
         return info
 
     def info(self) -> RunInfo:
@@ -162,12 +208,18 @@ class RunDirectory:
 
     def results(self) -> Iterator[StoredResult]:
         """Every stored query, in the order in which they finished; of a repeated key the last one counts."""
-        for data in _lines(self.results_file):
-            yield StoredResult(**data)
+        for number, data in _lines(self.results_file):
+            try:
+                yield StoredResult.load(data)
+            except ValueError as error:
+                raise _damaged(self.results_file, number, f"is no result of ekr ({error})") from None
 
     def judgements(self) -> Iterator[dict[str, Any]]:
         """Every stored judgement with `recipe`, `repeat`, `id` and `judge`."""
-        yield from _lines(self.judgements_file)
+        for number, data in _lines(self.judgements_file):
+            if not isinstance(data, dict) or _JUDGEMENT - data.keys():
+                raise _damaged(self.judgements_file, number, "is no judgement of ekr")
+            yield data
 
     def write(self, name: str, text: str) -> None:
         """Replaces one file of the run in one step, safe on disk when this returns."""
@@ -202,7 +254,15 @@ def _sync(file: IO[str]) -> None:
     os.fsync(file.fileno())
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def _no_directory(path: Path, error: OSError) -> BenchUsageError:
+    return BenchUsageError(f"--out {path} cannot be a directory of a run ({error.strerror or error}); give another")
+
+
+def _damaged(path: Path, number: int, what: str) -> BenchError:
+    return BenchError(f"{path}:{number} {what}; delete that line and --resume")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -210,9 +270,10 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             try:
-                yield json.loads(line)
-            except ValueError:
-                raise BenchError(f"{path}:{number} is damaged; delete that line and --resume") from None
+                data = json.loads(line)
+            except (ValueError, RecursionError):
+                raise _damaged(path, number, "is damaged") from None
+            yield number, data
 
 
 def _cut_torn_line(path: Path) -> None:

@@ -20,7 +20,8 @@ class Row:
     """One query, scored. `values` has every metric by key, None where it does not apply.
 
     Latency stands under both of its percentile keys, in seconds. `evidence_rank` is the rank of the first
-    chunk with evidence. `judgement_missing` says why a judged run has no verdict here.
+    chunk with evidence. `degraded` names the parts that failed while the query went on, such as `method bm25`.
+    `judgement_missing` says why a judged run has no verdict here.
     """
 
     recipe: str
@@ -30,6 +31,7 @@ class Row:
     values: Mapping[str, float | None]
     evidence_rank: int | None = None
     error: str | None = None
+    degraded: tuple[str, ...] = ()
     judgement_missing: str | None = None
 
 
@@ -57,10 +59,12 @@ def rows(directory: RunDirectory, questions: Sequence[Question] | None = None) -
 def _row(question: Question, stored: StoredResult, *, retrieval_only: bool) -> Row:
     values = score(question, stored.result, retrieval_only=retrieval_only)
     values["latency_p50"] = values["latency_p95"] = stored.seconds
-    items = (stored.result or {}).get("items") or []
+    result = stored.result or {}
+    items = result.get("items") or []
     error = f"{stored.error['type']}: {stored.error['message']}" if stored.error else None
     rank = evidence_rank(question, items) if question.evidence else None
-    return Row(stored.recipe, stored.repeat, stored.id, question.category, values, rank, error)
+    failed_parts = dict.fromkeys(f"{one['stage']} {one['name']}" for one in result.get("degraded") or ())
+    return Row(stored.recipe, stored.repeat, stored.id, question.category, values, rank, error, tuple(failed_parts))
 
 
 def _judgements(directory: RunDirectory, judge: str) -> dict[tuple[Key, str], dict[str, Any]]:

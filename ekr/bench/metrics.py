@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ekr.bench.errors import BenchError
+from ekr.bench.matching import matches
 from ekr.bench.normalise import normalise, normalise_answer, without_citations
-from ekr.bench.questions import Question, compiled
+from ekr.bench.questions import Question
 
 PAGE_TOLERANCE = 2
 RECALL_CUTS = (2, 5, 10, 20)
@@ -108,7 +109,7 @@ def gold_ids(gold: Sequence[str], items: Sequence[Mapping[str, Any]]) -> list[st
 
 def share_matched(patterns: Sequence[str], text: str) -> float:
     """Share of the regexes that match somewhere in a normalised text."""
-    return sum(compiled(pattern).search(text) is not None for pattern in patterns) / len(patterns)
+    return sum(matches(pattern, text) for pattern in patterns) / len(patterns)
 
 
 def evidence_rank(question: Question, items: Sequence[Mapping[str, Any]]) -> int | None:
@@ -117,7 +118,7 @@ def evidence_rank(question: Question, items: Sequence[Mapping[str, Any]]) -> int
         if item.get("type") != "chunk":
             continue
         text = normalise(f"{last_heading(item.get('heading'))} {item.get('text') or ''}")
-        if any(compiled(pattern).search(text) for pattern in question.evidence):
+        if any(matches(pattern, text) for pattern in question.evidence):
             return int(item["rank"])
     return None
 
@@ -130,9 +131,7 @@ def last_heading(heading: str | None) -> str:
 def trap_handled(question: Question, answer: str) -> bool:
     """Every `facts` regex matches the answer and no `forbidden` one does."""
     text = normalise(without_citations(answer))
-    return all(compiled(p).search(text) for p in question.facts) and not any(
-        compiled(p).search(text) for p in question.forbidden
-    )
+    return all(matches(p, text) for p in question.facts) and not any(matches(p, text) for p in question.forbidden)
 
 
 def cites_page(question: Question, references: Sequence[Mapping[str, Any]], tolerance: int) -> bool:

@@ -6,21 +6,15 @@ import difflib
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ekr.bench.errors import BenchUsageError, QuestionsError
-from ekr.bench.normalise import normalise_pattern
-
-
-@lru_cache(maxsize=4096)
-def compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern of a questions file, case-insensitive, ready for a normalised text. Raises re.error."""
-    return re.compile(normalise_pattern(pattern), re.IGNORECASE)
+from ekr.bench.matching import compiled
 
 
 def _pattern(value: str) -> str:
@@ -43,6 +37,18 @@ def _filled(value: str) -> str:
     return value
 
 
+def _askable(value: str) -> str:
+    from ekr.engine import MAX_QUESTION_CHARACTERS
+
+    # As the engine counts, which refuses the same questions.
+    length = len(" ".join(unicodedata.normalize("NFC", value.replace("\0", " ")).split()))
+    if not length:
+        raise ValueError("is empty")
+    if length > MAX_QUESTION_CHARACTERS:
+        raise ValueError(f"has {length} characters; {MAX_QUESTION_CHARACTERS} are the most")
+    return value
+
+
 Pattern = Annotated[str, AfterValidator(_pattern)]
 Identifier = Annotated[str, BeforeValidator(_identifier), AfterValidator(_filled)]
 Page = Annotated[int, Field(ge=1)]
@@ -58,7 +64,7 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     id: Identifier
-    question: Annotated[str, AfterValidator(_filled)]
+    question: Annotated[str, AfterValidator(_askable)]
     reference: str | None = None
     evidence: list[Pattern] = []
     facts: list[Pattern] = []
@@ -90,18 +96,35 @@ def _problems(error: ValidationError) -> Iterable[str]:
                 yield f"{field!r}: {detail['msg'].removeprefix('Input ')}"
 
 
-def _parse(line: str) -> tuple[Question | None, list[str]]:
+def _json(line: str) -> Any:
+    """Raises ValueError with what to say of the line."""
     try:
         data: Any = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "too deep"
-        return None, [f"not JSON: {reason}"]
+        json.dumps(data, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
+    except UnicodeEncodeError as error:
+        half = error.object[error.start : error.end]
+        raise ValueError(f"{half!r} is half a character (a lone surrogate); write the character itself") from None
+    except RecursionError:
+        raise ValueError("not JSON: too deep") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise ValueError(f"not JSON: {error}") from None
+    return data
+
+
+def _parse(line: str) -> tuple[Question | None, list[str]]:
+    try:
+        data = _json(line)
+    except ValueError as error:
+        return None, [str(error)]
     if not isinstance(data, dict):
         return None, ["not a JSON object"]
     try:
         return Question.model_validate(data), []
     except ValidationError as error:
-        return None, list(dict.fromkeys(_problems(error)))
+        named = f" (id {data['id']!r})" if isinstance(data.get("id"), str | int) else ""
+        return None, [problem + named for problem in dict.fromkeys(_problems(error))]
 
 
 def parse_questions(text: str, name: str) -> list[Question]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ekr.bench.directory import RunDirectory, RunInfo
+from ekr.bench.errors import BenchUsageError
 from ekr.bench.grading import Row, mean, rows, rows_as_jsonl
 from ekr.bench.metrics import METRICS, aggregate
-from ekr.bench.questions import Question
+from ekr.bench.questions import Question, fingerprint
 
 
 class _Part(BaseModel):
@@ -34,6 +37,7 @@ class RecipeReport(_Part):
     recipe: str
     queries: int = Field(ge=0, description="Queries stored, over all repeats")
     failed: int = Field(ge=0, description="Queries that raised; they count as 0 where an answer would count")
+    degraded: int = Field(ge=0, description="Queries that went on without a part that failed; they count as they are")
     judgements_missing: int = Field(ge=0)
     metrics: dict[str, Figure]
     categories: dict[str, dict[str, Figure]]
@@ -135,6 +139,7 @@ def _recipe(spec: str, scored: Sequence[Row], repeat: int) -> RecipeReport:
         recipe=spec,
         queries=len(scored),
         failed=sum(row.error is not None for row in scored),
+        degraded=sum(bool(row.degraded) for row in scored),
         judgements_missing=sum(row.judgement_missing is not None for row in scored),
         metrics=figures(scored, repeat),
         categories={name: figures(part, repeat) for name, part in by_category.items()},
@@ -160,15 +165,35 @@ def _notes(info: RunInfo, recipes: Sequence[RecipeReport], scored: Sequence[Row]
                 f"{recipe.recipe}: {recipe.failed} of {recipe.queries} queries failed and count as 0 "
                 f"(the last one: {errors[-1]})."
             )
+        if recipe.degraded:
+            parts = Counter(part for row in scored if row.recipe == recipe.recipe for part in row.degraded)
+            named = ", ".join(f"{part} in {count}" for part, count in parts.most_common())
+            notes.append(
+                f"{recipe.recipe}: degraded queries, in which a part failed: {recipe.degraded} of {recipe.queries} "
+                f"({named}); they count as they are."
+            )
         if info.judge and recipe.judgements_missing:
             reasons = [r.judgement_missing for r in scored if r.recipe == recipe.recipe and r.judgement_missing]
             notes.append(
                 f"{recipe.recipe}: {recipe.judgements_missing} of {recipe.queries} judgements are missing "
                 f"and count nowhere (the last one: {reasons[-1]})."
             )
+        if _asks_generator_first(info.recipe_values.get(recipe.recipe, {})):
+            notes.append(
+                f"{recipe.recipe}: what the generator says of a question before the search is kept, so latencies leave "
+                "it out where the question was asked before, as in each repeat after the first."
+            )
     if info.jobs > 1:
         notes.append(f"{info.jobs} queries ran at the same time, so latencies are those of a busy machine.")
     return notes
+
+
+def _asks_generator_first(recipe: Mapping[str, Any]) -> bool:
+    return (
+        bool(recipe.get("query_decomposition"))
+        or recipe.get("keywords") == "llm"
+        or "text2cypher" in recipe.get("methods", ())
+    )
 
 
 def _denominators(recipes: Sequence[RecipeReport]) -> str:
@@ -180,12 +205,41 @@ def _denominators(recipes: Sequence[RecipeReport]) -> str:
     return "Over: " + ", ".join(f"{what} {count}" for what, count in over.items()) + "."
 
 
-def report(directory: RunDirectory, questions: Sequence[Question] | None = None) -> tuple[Report, list[Row]]:
-    """The report of a run directory as it stands, and its rows. Raises BenchError."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Questions to grade a run on other than its own: some of them, or those of another `file`."""
+
+    questions: Sequence[Question]
+    file: str | None = None
+    only: Sequence[str] = ()
+
+
+def report(directory: RunDirectory, part: Part | None = None) -> tuple[Report, list[Row]]:
+    """The report of a run directory as it stands, or of a part of it, and its rows.
+
+    Raises BenchError, and BenchUsageError when the part has no question with a result.
+    """
     info = directory.info()
-    scored = rows(directory, questions)
-    count = len(questions) if questions is not None else info.questions_count
-    return build(info, scored, count), scored
+    if part is None:
+        scored = rows(directory)
+        return build(info, scored, info.questions_count), scored
+    scored = rows(directory, part.questions)
+    if not scored:
+        raise BenchUsageError(f"{directory.path} has no result of these questions; their ids are others")
+    there = {row.id for row in scored}
+    absent = [question.id for question in part.questions if question.id not in there]
+    graded = replace(
+        info,
+        questions_sha256=fingerprint(part.questions),
+        questions_file=part.file or info.questions_file,
+        only=(*info.only, *part.only),
+    )
+    made = build(graded, scored, len(part.questions))
+    of_file = f", as {part.file} has them" if part.file else ""
+    notes = [f"Graded on {len(there)} of the {info.questions_count} questions of the run{of_file}."]
+    if absent:
+        notes.append(f"Without a result in the run: {', '.join(absent)}.")
+    return made.model_copy(update={"notes": [*notes, *made.notes]}), scored
 
 
 def save(directory: RunDirectory, made: Report, scored: Sequence[Row], markdown: str) -> None:

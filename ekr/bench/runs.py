@@ -89,8 +89,8 @@ def run(
     A question that fails is stored with its error, and is asked again on resume. `engine` describes store
     and models; with `chunks` in it, an empty store is refused; `recipe_values` has the plain values of each
     recipe by spec, to notice an edited file on resume. `prepare` is called once before the first question,
-    if there is any, to load models outside its latency. Raises BenchUsageError (another run's
-    directory, repeat or jobs below 1, nothing to ask), StoreEmpty, UsageError (an unknown recipe) and
+    if there is any, to load models outside its latency. Raises BenchUsageError (a directory of another
+    run or of other files, repeat or jobs below 1, nothing to ask), StoreEmpty, UsageError (an unknown recipe) and
     ModelMissing; KeyboardInterrupt passes through with every finished result on disk.
     """
     specs = parse_recipes(options.recipes)
@@ -115,6 +115,7 @@ def run(
         machine=machine(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    directory.check_usable()
     with directory.locked():
         info = directory.begin(asked, list(questions), resume=resume)
         tasks = _missing(directory, info, questions)
@@ -158,7 +159,8 @@ def _answers(tasks: Sequence[_Task], answerer: Answerer, context_only: bool, job
                 if not running:
                     return
                 finished, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in finished)
+                # What is answered comes first, so that it is kept when another query raises, such as an interrupt.
+                yield from (future.result() for future in sorted(finished, key=lambda f: f.exception() is not None))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

@@ -151,7 +151,7 @@ def csv_text(report: Report) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     parts = ("", "_low", "_high", "_over")
-    header = ["recipe", "repeats", "queries", "failed", "judgements_missing"]
+    header = ["recipe", "repeats", "queries", "failed", "degraded", "judgements_missing"]
     writer.writerow([*header, *(metric.key + part for metric in METRICS for part in parts)])
     for recipe in report.recipes:
         writer.writerow([*_counts(recipe, report.run.repeat), *_values(recipe)])
@@ -159,7 +159,7 @@ def csv_text(report: Report) -> str:
 
 
 def _counts(recipe: RecipeReport, repeats: int) -> list[object]:
-    return [recipe.recipe, repeats, recipe.queries, recipe.failed, recipe.judgements_missing]
+    return [recipe.recipe, repeats, recipe.queries, recipe.failed, recipe.degraded, recipe.judgements_missing]
 
 
 def _values(recipe: RecipeReport) -> list[object]:

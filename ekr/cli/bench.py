@@ -122,6 +122,7 @@ def run_(
         raise BenchUsageError("--judge grades answers, and --retrieval-only makes none; leave one out")
     note = _independence(judge, settings.generator, force_judge)
     directory = RunDirectory(_directory(out, questions, resume=resume))
+    directory.check_usable()
     options = RunOptions(recipes, repeat, retrieval_only, jobs, settings.generator, str(questions), tuple(only or ()))
     given = {"generator": generator, "reranker": reranker, "seed": seed}
     answerer = EngineAnswerer(lambda: open_engine(store, **given))
@@ -146,7 +147,7 @@ def run_(
         answerer.close()
     if judge:
         _judge(directory, judge, note, None, quiet=quiet)
-    output.show(directory, None)
+    output.show(directory)
 
 
 @app.command("grade")
@@ -164,18 +165,24 @@ def grade(
     quiet: QuietOption = False,
     verbose: VerboseOption = 0,
 ) -> None:
-    """Score the stored answers of a run again, with a judge if one is named; nothing is asked of the store."""
+    """Score the stored answers of a run again, with a judge if one is named; nothing is asked of the store.
+
+    With --questions or --only the outcome is printed, and the report of the run is left as it is.
+    """
+    from ekr.bench.report import Part
+
     output = Output(format_, plot, plot_metric, quiet)
     output.check()
     stored = RunDirectory(directory)
     info = stored.info()
-    asked: list[Question] | None = None
+    part: Part | None = None
     if questions or only:
         asked = select(load_questions(questions) if questions else stored.questions(), only or [])
+        part = Part(asked, str(questions) if questions else None, only or ())
     if judge:
         note = _independence(judge, info.generator, force_judge)
-        _judge(stored, judge, note, asked, quiet=quiet)
-    output.show(stored, asked)
+        _judge(stored, judge, note, part.questions if part else None, quiet=quiet)
+    output.show(stored, part)
 
 
 @app.command("compare")

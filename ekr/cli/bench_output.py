@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ekr.bench.directory import RunDirectory
-from ekr.bench.questions import Question
 from ekr.cli import console
+
+if TYPE_CHECKING:
+    from ekr.bench.report import Part
 
 
 class Format(StrEnum):
@@ -38,13 +40,14 @@ class Output:
 
             check_plot(self.plot, self.metric)
 
-    def show(self, directory: RunDirectory, questions: Sequence[Question] | None) -> None:
-        """Prints, saves and draws the report of a run as it stands."""
+    def show(self, directory: RunDirectory, part: Part | None = None) -> None:
+        """Prints, saves and draws the report of a run as it stands; that of a part is not saved."""
         from ekr.bench import tables
         from ekr.bench.report import report, save
 
-        made, scored = report(directory, questions)
-        save(directory, made, scored, tables.markdown(made))
+        made, scored = report(directory, part)
+        if part is None:
+            save(directory, made, scored, tables.markdown(made))
         match self.format:
             case Format.JSON:
                 sys.stdout.write(tables.json_text(made) + "\n")
@@ -54,11 +57,12 @@ class Output:
                 sys.stdout.write(tables.markdown(made))
             case Format.TABLE:
                 screen = console.out()
-                for part in tables.rich_table(made, screen.width):
-                    screen.print(part)
+                for shown in tables.rich_table(made, screen.width):
+                    screen.print(shown)
         if self.plot is not None:
             from ekr.bench.plot import plot
 
             plot(made, self.plot, self.metric)
         if not self.quiet:
-            console.talk(f"the run is in {directory.path}")
+            of_part = "; its report and rows are not replaced by these of other questions" if part else ""
+            console.talk(f"the run is in {directory.path}{of_part}")

@@ -18,7 +18,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
-from ekr.bench.errors import QuestionsError
+from ekr.bench.errors import BenchUsageError, QuestionsError
 from ekr.cli import bench
 from ekr.cli.bench_progress import duration
 from ekr.errors import EkrError, StoreEmpty
@@ -123,17 +123,47 @@ def test_a_run_without_a_name_goes_to_a_new_directory_and_resume_finds_it(file: 
     assert list(Path(".ekr-bench").iterdir()) == [made]
 
 
-def test_an_interrupt_says_how_to_go_on(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_says_how_to_go_on(file: Path, monkeypatch: pytest.MonkeyPatch, jobs: str) -> None:
     class Impatient(LibraryAnswerer):
         def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
-            if len(self.asked) == 3:
+            if question.startswith("What is the capital"):
                 raise KeyboardInterrupt
             return super().query(question, recipe, context_only=context_only)
 
     monkeypatch.setattr(bench, "EngineAnswerer", Impatient)
-    stopped = call(file, "-r", "bm25", "--out", "run", code=130)
-    assert "3 results are in run" in stopped.stderr
+    stopped = call(file, "-r", "bm25", "--out", "run", "--jobs", jobs, code=130)
+    kept = [json.loads(line) for line in Path("run/results.jsonl").read_text().splitlines()]
+    assert len(kept) >= 3
+    assert all(one["error"] is None and one["id"] != "q5" for one in kept)
+    assert f"stopped; {len(kept)} results are in run" in stopped.stderr
     assert "--resume --out run" in stopped.stderr
+    assert not Path("run/report.json").exists()
+
+
+def test_files_of_the_user_are_never_written_over(file: Path) -> None:
+    own = Path("own")
+    own.mkdir()
+    for name in ("questions.jsonl", "results.jsonl", "report.md"):
+        (own / name).write_text('{"x": 1}\n')
+    for out in (own, file, file / "below"):
+        error = call(file, "-r", "bm25", "--out", out, code=2).exception
+        assert isinstance(error, BenchUsageError)
+    assert {entry.name: entry.read_text() for entry in own.iterdir()} == dict.fromkeys(
+        ("questions.jsonl", "results.jsonl", "report.md"), '{"x": 1}\n'
+    )
+    assert file.read_text(encoding="utf-8") == QUESTIONS
+
+
+def test_a_part_that_is_graded_leaves_the_report_of_the_run_alone(file: Path) -> None:
+    call(file, "-r", "bm25", "--out", "run")
+    saved = {name: Path("run", name).read_bytes() for name in ("report.json", "report.md", "rows.jsonl", "run.json")}
+    for more in (["--only", "id=q1"], ["--questions", file], ["--questions", file, "--only", "trap=true"]):
+        graded = call("grade", "run", *more, "--format", "json")
+        assert json.loads(graded.stdout)["notes"][0].startswith("Graded on ")
+        assert "not replaced" in graded.stderr
+        assert {name: Path("run", name).read_bytes() for name in saved} == saved
+    assert json.loads(call("grade", "run", "--only", "id=q1", "--format", "json").stdout)["run"]["only"] == ["id=q1"]
 
 
 def test_bad_requests_are_refused_before_anything_is_asked(file: Path) -> None:

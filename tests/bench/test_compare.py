@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from rich.console import Console
 from ekr.bench.compare import as_data, compare, compare_rows, paired_bootstrap, rich_comparison
 from ekr.bench.directory import RunDirectory
 from ekr.bench.errors import BenchError, BenchUsageError
-from ekr.bench.grading import Row
-from ekr.bench.metrics import BY_KEY
+from ekr.bench.grading import Row, mean, rows
+from ekr.bench.metrics import BY_KEY, PERCENTILES, percentile
+from ekr.bench.report import report
 from ekr.bench.runs import RunOptions, run
 from tests.bench.library import Library, engine, questions
 
@@ -75,6 +77,29 @@ def test_latency_compares_percentiles_and_not_means() -> None:
     b = rows_of("latency_p50", {"x": [1.5], "y": [2.5], "z": [3.0]})
     (found,) = compare_rows(a, b)
     assert (found.a, found.b, found.difference) == (2.0, 2.5, 0.5)
+
+
+def test_latency_is_that_of_the_report_with_repeats_and_failures(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    run(directory, questions(), Library(), RunOptions(("bm25",), 3, generator="q"), engine=engine())
+    lines = [json.loads(line) for line in directory.results_file.read_text().splitlines()]
+    seconds = [0.5, 1.0, 9.0, 2.0, 3.0, 7.0, 4.0, 0.1, 6.0, 1.5, 8.0, 2.5, 0.2, 5.0, 0.7, 3.5, 0.9, 4.5]
+    for line, value in zip(lines, seconds, strict=True):
+        line["seconds"] = value
+    lines[7] |= {"seconds": None, "result": None, "error": {"type": "E", "message": "no"}}
+    directory.results_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    shown = report(directory)[0].recipes[0].metrics
+    (one,) = compare(directory, directory)
+    found = {d.metric.key: d for d in one.differences}
+    for key in ("latency_p50", "latency_p95"):
+        assert found[key].a == found[key].b == pytest.approx(shown[key].value)
+        assert (found[key].low, found[key].high) == (0.0, 0.0)
+        assert shown[key].value != pytest.approx(percentile(by_question(scored=rows(directory)), PERCENTILES[key]))
+
+
+def by_question(scored: list[Row]) -> list[float]:
+    """Mean seconds of each question over its repeats."""
+    return [mean([v for r in scored if r.id == q.id and (v := r.values["latency_p50"])]) for q in questions()]
 
 
 def test_only_pairs_count_and_repeats_are_averaged_first() -> None:
@@ -143,3 +168,15 @@ def test_a_question_that_was_reworded_is_left_out_and_named(runs: Path, tmp_path
     assert next(d for d in one.differences if d.metric.key == "evidence_top_5").pairs == 3
     reworded = replace(one, notes=())
     assert reworded.differences == one.differences
+
+
+def test_unlike_runs_say_in_what(runs: Path, tmp_path: Path) -> None:
+    options = RunOptions(("bm25",), retrieval_only=True)
+    run(RunDirectory(tmp_path), questions(), Library(), options, engine=engine() | {"store": "elsewhere"})
+    (one,) = compare(RunDirectory(runs / "b"), RunDirectory(tmp_path))
+    assert any("B measured retrieval alone" in note for note in one.notes)
+    assert "another store: library in A, elsewhere in B" in as_data([one])[0]["notes"]
+    screen = Console(file=io.StringIO(), width=100)
+    for part in rich_comparison(one):
+        screen.print(part)
+    assert "another store" in screen.file.getvalue()  # type: ignore[attr-defined]

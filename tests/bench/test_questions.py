@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 from ekr.bench.errors import BenchUsageError, QuestionsError
 from ekr.bench.questions import (
     Question,
-    compiled,
     dump_questions,
     fingerprint,
     load_questions,
@@ -47,8 +47,8 @@ def test_every_problem_of_a_file_is_told_at_once_with_its_line() -> None:
     assert "invalid regex '(open'" in found[0]
     assert "invalid regex '[z-a]'" in found[1]
     assert found[2] == "q.jsonl:4: duplicate id 'a', first on line 1"
-    assert found[3] == "q.jsonl:5: unknown field 'evidense'; did you mean 'evidence'?"
-    assert found[4] == "q.jsonl:6: no 'question'"
+    assert found[3] == "q.jsonl:5: unknown field 'evidense'; did you mean 'evidence'? (id 'c')"
+    assert found[4] == "q.jsonl:6: no 'question' (id 'd')"
     assert "is empty" in found[5]
     assert found[6].startswith("q.jsonl:8: not JSON: ")
     assert found[7] == "q.jsonl:9: not a JSON object"
@@ -79,8 +79,32 @@ def test_a_file_in_another_encoding_or_absent_is_one_line(tmp_path: Path) -> Non
             load_questions(path)
 
 
-def test_patterns_ignore_case_and_the_kind_of_apostrophe() -> None:
-    assert compiled("l\u2019IA").search("selon L'ia")
+def test_half_a_character_is_refused_in_every_field_with_its_line() -> None:
+    good = '{"id": "a", "question": "ok?"}\n'
+    for bad in (
+        '{"id": "b", "question": "a \\ud800 b"}',
+        '{"id": "\\udfff", "question": "?"}',
+        '{"id": "b", "question": "?", "answers": ["\\ud83d"]}',
+        '{"id": "b", "question": "?", "\\ud800": 1}',
+    ):
+        (problem,) = problems(good + bad)
+        assert problem.startswith("q.jsonl:2: ")
+        assert "lone surrogate" in problem
+        problem.encode()
+    (whole,) = parse_questions('{"id": "b", "question": "\\ud83d\\ude00?"}', "q")
+    assert whole.question == "\U0001f600?"
+
+
+def test_a_question_that_the_engine_would_refuse_is_refused_with_line_and_id() -> None:
+    for text in ("x" * 20_000, "x" + " " * 5000 + "y" * 19_998):
+        assert len(parse_questions(json.dumps({"id": "a", "question": text}), "q")) == 1
+    (problem,) = problems(json.dumps({"id": "a", "question": "x" * 20_001}))
+    assert problem == "q.jsonl:1: 'question': has 20001 characters; 20000 are the most (id 'a')"
+    assert "is empty" in problems('{"id": "a", "question": "\\u0000 "}')[0]
+
+
+def test_a_number_of_thousands_of_digits_is_no_crash() -> None:
+    assert problems('{"id": ' + "9" * 5000 + ', "question": "?"}')[0].startswith("q.jsonl:1: not JSON: ")
 
 
 def test_the_fingerprint_is_of_the_content_and_not_of_the_file() -> None:

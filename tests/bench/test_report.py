@@ -3,17 +3,22 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 from rich.console import Console
 
 from ekr.bench.directory import RunDirectory, RunInfo
-from ekr.bench.grading import Row
+from ekr.bench.errors import BenchUsageError
+from ekr.bench.grading import Row, rows_as_jsonl
 from ekr.bench.metrics import BY_KEY, METRICS
-from ekr.bench.report import Report, build, report, save, schema_text
+from ekr.bench.questions import Question, fingerprint
+from ekr.bench.report import Part, Report, build, report, save, schema_text
 from ekr.bench.runs import RunOptions, run
 from ekr.bench.tables import cell, csv_text, json_text, markdown, number_text, rich_table
 from tests.bench.library import Library, engine, questions
@@ -144,6 +149,56 @@ def test_notes_say_over_what_and_what_was_not_measured(made: Report) -> None:
     assert "questions with evidence 4" in notes
     assert "Ranges over 2 runs" in notes
     assert "No judge" in notes
+
+
+def test_degraded_queries_are_counted_and_the_part_that_failed_is_named(tmp_path: Path) -> None:
+    class Lame(Library):
+        def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
+            result = super().query(question, recipe, context_only=context_only)
+            failed = [{"stage": "method", "name": "chunk", "error": "the index is broken"}]
+            return {**result, "degraded": failed * 2 if "engine" in question.lower() else []}
+
+    directory = RunDirectory(tmp_path)
+    run(directory, questions(), Lame(), RunOptions(("bm25", "bypass"), generator="q"), engine=engine())
+    made, scored = report(directory)
+    assert [(r.failed, r.degraded) for r in made.recipes] == [(0, 2), (0, 2)]
+    assert [row.id for row in scored if row.degraded] == ["q1", "q2"] * 2
+    expected = "bm25: degraded queries, in which a part failed: 2 of 6 (method chunk in 2); they count as they are."
+    assert expected in made.notes
+    assert expected in " ".join(printed(made, 200).split())
+    assert next(csv.DictReader(io.StringIO(csv_text(made))))["degraded"] == "2"
+    assert json.loads(rows_as_jsonl(scored).splitlines()[0])["degraded"] == ["method chunk"]
+
+
+@pytest.mark.parametrize(
+    ("values", "asks"),
+    [
+        ({"query_decomposition": True, "keywords": "nlp", "methods": ["chunk"]}, True),
+        ({"query_decomposition": False, "keywords": "llm", "methods": ["local"]}, True),
+        ({"query_decomposition": False, "keywords": "nlp", "methods": ["text2cypher"]}, True),
+        ({"query_decomposition": False, "keywords": "nlp", "methods": ["chunk"]}, False),
+    ],
+)
+def test_recipes_that_ask_the_generator_first_are_said_to_be_faster_when_repeated(
+    values: dict[str, Any], asks: bool
+) -> None:
+    described = replace(info(2), recipe_values={"r": values})
+    notes = build(described, rows_of((0, "a", 1.0), (1, "a", 1.0)), 1).notes
+    assert any("each repeat after the first" in note for note in notes) is asks
+
+
+def test_a_part_says_over_what_it_is(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path)
+    run(directory, questions(), Library(), RunOptions(("bm25",), generator="q", questions_file="lib"), engine=engine())
+    asked = [questions()[0], Question(id="new", question="?")]
+    made, scored = report(directory, Part(asked, "q2.jsonl", ("trap=false",)))
+    assert [row.id for row in scored] == ["q1"]
+    assert made.notes[0] == "Graded on 1 of the 6 questions of the run, as q2.jsonl has them."
+    assert made.notes[1] == "Without a result in the run: new."
+    assert (made.run.questions_file, made.run.only, made.run.questions) == ("q2.jsonl", ["trap=false"], 2)
+    assert made.run.questions_sha256 == fingerprint(asked)
+    with pytest.raises(BenchUsageError, match="no result of these questions"):
+        report(directory, Part(asked[1:]))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -97,6 +98,44 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     run(directory, questions(), library, OPTIONS, engine=engine(), resume=True)
     assert len(library.asked) == 8
     assert report(directory)[0].run.complete
+
+
+def test_an_interrupt_inside_a_question_of_several_jobs_is_never_a_result(tmp_path: Path) -> None:
+    class Impatient(Library):
+        def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
+            if question == questions()[3].question:
+                raise KeyboardInterrupt
+            return super().query(question, recipe, context_only=context_only)
+
+    directory = RunDirectory(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(directory, questions(), Impatient(), replace(OPTIONS, jobs=2), engine=engine())
+    stored = list(directory.results())
+    assert 2 <= len(stored) < 12
+    assert all(one.error is None and one.id != "q4" for one in stored)
+    run(directory, questions(), Library(), replace(OPTIONS, jobs=2), engine=engine(), resume=True)
+    assert report(directory)[0].run.complete
+
+
+def test_what_other_jobs_have_answered_is_kept_when_one_is_interrupted(tmp_path: Path) -> None:
+    texts = [question.question for question in questions()[:5]]
+    all_at_work = threading.Barrier(len(texts))
+
+    class Together(Library):
+        def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
+            all_at_work.wait(10)
+            if question != texts[0]:
+                time.sleep(0.05)
+            if question == texts[1]:
+                raise KeyboardInterrupt
+            return super().query(question, recipe, context_only=context_only)
+
+    directory = RunDirectory(tmp_path)
+    options = RunOptions(("bm25",), jobs=5, generator="q")
+    # While the first result is reported all others end, so that one round finds the interrupt among them.
+    with pytest.raises(KeyboardInterrupt):
+        run(directory, questions()[:5], Together(), options, engine=engine(), on_progress=lambda _: time.sleep(0.5))
+    assert sorted(one.id for one in directory.results()) == ["q1", "q3", "q4", "q5"]
 
 
 def test_jobs_run_side_by_side_and_give_the_same_rows(tmp_path: Path) -> None:
