@@ -118,8 +118,8 @@ class Engine:
     def delete(self, *names: str) -> list[str]:
         """Removes documents, named as shown, by path, record id or glob; returns what was removed.
 
-        Raises UsageError when a name fits no document, or several without being a glob or the path of a file of
-        records: then nothing is removed. Of an id at least eight digits are asked.
+        Raises UsageError when a name fits no document, or several without being a glob or a name of one file of
+        records: then nothing is removed. Of an internal id at least eight digits are asked.
         """
         from ekr.ingestion import graph
 

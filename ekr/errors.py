@@ -24,6 +24,10 @@ class ReadError(EkrError):
         self.where = where
 
 
+class OutputError(EkrError):
+    """Standard output takes no more, as on a full disk."""
+
+
 class StoreError(EkrError):
     """The store cannot be opened, read or written."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -94,8 +94,9 @@ class Recipe(BaseModel):
         if misplaced:
             raise ValueError(f"{misplaced[0]} does not belong in [values]; move it to the top")
         flat.update(values)
-        if isinstance(flat.get("walk"), str):
-            flat["walk"] = [] if flat["walk"] == "none" else [flat["walk"]]
+        for field in _VALID:
+            if isinstance(flat.get(field), str):
+                flat[field] = [] if field == "walk" and flat[field] == "none" else [flat[field]]
         if "chunk_top_k" in flat:
             if flat.get("limit_counts") != "chunks":
                 raise ValueError('chunk_top_k needs limit_counts = "chunks"; this recipe counts items: use limit')
@@ -109,6 +110,9 @@ class Recipe(BaseModel):
         if info.field_name == "walk" and names == ("none",):
             return ()
         for name in names:
+            if "," in name:
+                listed = ", ".join(f'"{part.strip()}"' for part in name.split(",") if part.strip())
+                raise ValueError(f"'{name}' is one name; write several as a list: [{listed}]")
             if name not in valid:
                 raise ValueError(f"unknown value '{name}'{nearest(name, valid)}; one of {', '.join(valid)}")
         if len(set(names)) != len(names):
@@ -121,7 +125,7 @@ class Recipe(BaseModel):
             raise ValueError("steps need at least one method")
         for name in self.beside:
             if name not in self.methods:
-                raise ValueError(f"beside names '{name}', which is not among the methods")
+                raise ValueError(f"beside names '{name}', which is not among the methods; change it, too: beside = []")
         if self.methods and set(self.methods) == set(self.beside):
             raise ValueError("every method is beside; at least one must be fused")
         return self
@@ -130,6 +134,33 @@ class Recipe(BaseModel):
         """A copy with some values changed. Raises RecipeError naming the nearest valid key."""
         shape = self.model_dump(exclude_defaults=True) | dict(changes)
         return validate(shape, f"recipe {self.name}")
+
+
+def unused(recipe: Recipe, names: Iterable[str]) -> list[str]:
+    """One line for each of these keys that the recipe never reads, because it lacks the part that does."""
+    lines = []
+    for name in names:
+        part, is_there = next(((p, there) for p, prefix, there in _READERS if name.startswith(prefix)), ("", None))
+        if is_there is not None and not is_there(recipe):
+            lines.append(f"{name} has no effect: the recipe {recipe.name} has no {part}")
+    return lines
+
+
+def _re_ranks_reports(recipe: Recipe) -> bool:
+    return "community" in recipe.methods and recipe.rerank == "cross_encoder"
+
+
+# Part, keys by how they begin, and whether a recipe has the part.
+_READERS: tuple[tuple[str, tuple[str, ...], Callable[[Recipe], bool]], ...] = (
+    ("methods beside", ("beside_chunks",), lambda r: bool(r.beside)),
+    ("method bm25", ("bm25_",), lambda r: "bm25" in r.methods),
+    ("method local or global", ("keywords",), lambda r: not {"local", "global"}.isdisjoint(r.methods)),
+    ("walk breadth_first", ("walk_",), lambda r: "breadth_first" in r.walk),
+    ("walk links, nor relink", ("link_",), lambda r: "links" in r.walk or (r.relink and r.rerank == "cross_encoder")),
+    ("walk pagerank", ("pagerank_",), lambda r: "pagerank" in r.walk),
+    ("step communities", ("community_slots",), lambda r: "communities" in r.steps or _re_ranks_reports(r)),
+    ("re-rank by cross_encoder", ("rerank_", "relink"), lambda r: r.rerank == "cross_encoder"),
+)
 
 
 def keys() -> list[str]:
@@ -143,7 +174,7 @@ def validate(data: Mapping[str, Any], where: str, lines: Mapping[str, int] | Non
         return Recipe.model_validate(data)
     except ValidationError as error:
         # A key or value of the file may hold line ends.
-        problems = [" ".join(_explain(detail, where, lines or {}).split()) for detail in error.errors()]
+        problems = [" ".join(_explain(detail, data, where, lines or {}).split()) for detail in error.errors()]
         raise RecipeError("\n".join(problems)) from None
 
 
@@ -217,8 +248,11 @@ def _lines_of_keys(text: str) -> dict[str, int]:
     return lines
 
 
-def _explain(detail: Mapping[str, Any], where: str, lines: Mapping[str, int]) -> str:
+def _explain(detail: Mapping[str, Any], data: Mapping[str, Any], where: str, lines: Mapping[str, int]) -> str:
     key = str(detail["loc"][0]) if detail["loc"] else ""
+    values = data.get("values")
+    if key == "limit" and ("chunk_top_k" in data or (isinstance(values, Mapping) and "chunk_top_k" in values)):
+        key = "chunk_top_k"
     place = f"{where}:{lines[key]}" if key in lines else where
     if detail["type"] == "extra_forbidden":
         return f"{place}: unknown key '{key}'{nearest(key, keys())}"
@@ -226,6 +260,8 @@ def _explain(detail: Mapping[str, Any], where: str, lines: Mapping[str, int]) ->
         valid = re.findall(r"'([^']+)'", str(detail["ctx"]["expected"]))
         near = nearest(str(detail["input"]), valid)
         return f"{place}: {key}: unknown value '{detail['input']}'{near}; one of {', '.join(valid)}"
+    if detail["type"] == "tuple_type":
+        return f'{place}: {key}: not a list of names; write it as ["first", "second"]'
     message = str(detail["msg"]).removeprefix("Value error, ")
     return f"{place}: {key}: {message}" if key else f"{place}: {message}"
 

@@ -40,6 +40,13 @@ def test_names_and_aliases_match_case_sensitively() -> None:
             "r.toml:2: rerank: unknown value 'crossencoder'; did you mean 'cross_encoder'",
         ),
         ('name = "x"\nlimit = 0', "r.toml:2: limit: "),
+        ('name = "x"\nlimit_counts = "chunks"\nchunk_top_k = 0', "r.toml:3: chunk_top_k: "),
+        ('name = "x"\nlimit_counts = "chunks"\n[values]\nchunk_top_k = 0', "r.toml:4: chunk_top_k: "),
+        ('name = "x"\nmethods = 3', 'r.toml:2: methods: not a list of names; write it as ["first", "second"]'),
+        (
+            'name = "x"\nmethods = "chunk,bm25"',
+            'r.toml:2: methods: \'chunk,bm25\' is one name; write several as a list: ["chunk", "bm25"]',
+        ),
         ('name = "x"\nmethods = ["chunk", "chunk"]', "named twice"),
         ('name = "x"\nrerank = "cross_encoder"', "steps need at least one method"),
         (
@@ -139,3 +146,44 @@ def test_upper_case_hybrid_and_hybrid_are_two_recipes() -> None:
 )
 def test_a_walk_is_a_name_or_a_list_of_names(walk: object, expected: tuple[str, ...]) -> None:
     assert recipes.validate({"name": "x", "methods": ["chunk"], "walk": walk}, "x").walk == expected
+
+
+def test_one_name_stands_for_a_list_of_one() -> None:
+    given = {"name": "x", "methods": "chunk", "steps": "neighbours", "walk": "links"}
+    recipe = recipes.validate(given, "x")
+    assert (recipe.methods, recipe.steps, recipe.walk) == (("chunk",), ("neighbours",), ("links",))
+    assert recipe.varied({"methods": "bm25", "steps": []}).methods == ("bm25",)
+    with pytest.raises(RecipeError, match="unknown value 'chnk'; did you mean 'chunk'"):
+        recipe.varied({"methods": "chnk"})
+
+
+def test_a_limit_is_named_as_it_was_written() -> None:
+    with pytest.raises(RecipeError, match="recipe naive: chunk_top_k: "):
+        recipes.load("naive").varied({"chunk_top_k": 0})
+    with pytest.raises(RecipeError, match="recipe naive: limit: "):
+        recipes.load("naive").varied({"limit": 0})
+
+
+OF_ONE_PART = [
+    "beside_chunks", "bm25_k1", "bm25_b", "bm25_parents", "keywords", "walk_depth", "walk_items", "link_seeds",
+    "link_hops", "pagerank_damping", "pagerank_weight", "pagerank_passages", "community_slots", "rerank_weight",
+    "rerank_top", "relink",
+]  # fmt: skip
+
+
+def test_values_of_parts_that_a_recipe_lacks_are_named() -> None:
+    assert recipes.unused(recipes.load("hybrid_mix"), ["limit", "pagerank_weight", "link_hops", "rerank_top"]) == [
+        "pagerank_weight has no effect: the recipe hybrid_mix has no walk pagerank"
+    ]
+    assert len(recipes.unused(recipes.load("chunk"), OF_ONE_PART)) == len(OF_ONE_PART)
+    everything = recipes.load("hybrid_mix").varied(
+        {"steps": ["communities"], "walk": ["breadth_first", "links", "pagerank"]}
+    )
+    assert recipes.unused(everything, recipes.keys()) == []
+    assert recipes.unused(recipes.load("thematic"), ["community_slots"])
+
+
+@pytest.mark.parametrize("name", sorted(recipes.builtin()))
+def test_no_built_in_recipe_sets_what_it_never_reads(name: str) -> None:
+    recipe = recipes.load(name)
+    assert recipes.unused(recipe, recipe.model_fields_set) == []

@@ -12,14 +12,17 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-MAX_NON_TERMINAL_WIDTH = 120
+# In less room than this a table shows nothing of its cells.
+LEAST_WIDTH = 40
 # Some terminals obey them as they obey escape sequences.
 _RAW_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 def out() -> Console:
     """The console for data."""
-    return Console(file=sys.stdout, highlight=False, soft_wrap=False)
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=False)
+    console.width = max(console.width, LEAST_WIDTH)
+    return console
 
 
 def err() -> Console:

@@ -51,6 +51,8 @@ def cypher(
         raise UsageError("give --json or --csv, not both")
     if (query is None) != schema:
         raise UsageError('give a query, such as "MATCH (n) RETURN n.name LIMIT 10", or --schema, one of the two')
+    if schema and (explain or param):
+        raise UsageError(f"--schema prints what the graph holds; drop {'--explain' if explain else '--param'}")
     text = sys.stdin.read() if query == "-" else query
     given = {name: recipes.parse_value(value) for name, value in parse_pairs(param or [], "--param").items()}
     with open_engine(store) as engine:

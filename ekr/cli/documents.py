@@ -86,8 +86,9 @@ def delete(
 ) -> None:
     """Remove documents and all that came from them.
 
-    A name that several documents share removes none of them: it is an error that lists them. A glob, and the path
-    of a JSONL file, may mean several. Of an id, eight digits are enough.
+    A name that several documents share removes none of them: it is an error that lists them. A glob, and the name
+    of a JSONL file, may mean several. A file's name without its folder, and a record's id, are enough when only
+    one has it.
     """
     with open_engine(store) as engine:
         removed = engine.delete(*names)

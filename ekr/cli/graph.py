@@ -173,7 +173,10 @@ def _print_entity(found: EntityView) -> None:
     out.print(console.plain(entity.description or "–"))
     if entity.aliases:
         out.print(console.plain(f"also: {', '.join(entity.aliases)}"))
-    out.print(console.plain(f"{entity.mentions} mentions in {entity.chunks} passages, PageRank {entity.pagerank:.4f}"))
+    counts = f"{console.counted(entity.mentions, 'mention')} in {console.counted(entity.chunks, 'passage')}"
+    if more := found.passages - entity.chunks:
+        counts += f", {more} more {'defines' if more == 1 else 'define'} it"
+    out.print(console.plain(f"{counts}, PageRank {entity.pagerank:.4f}"))
     table = Table(box=None, pad_edge=False)
     for name in ("source", "relation", "target", "weight", "stated"):
         table.add_column(name, overflow="fold")
@@ -198,7 +201,7 @@ def _plain(found: EntityView) -> dict[str, object]:
     return {
         "id": e.id, "name": e.name, "label": next(iter(e.labels), None), "labels": e.labels,
         "description": e.description, "aliases": e.aliases, "mentions": e.mentions, "chunks": e.chunks,
-        "pagerank": e.pagerank,
+        "passages": found.passages, "pagerank": e.pagerank,
         "relations": [
             {"id": r.id, "source": r.source, "target": r.target, "relation_type": r.type,
              "description": r.description, "weight": r.weight}

@@ -115,6 +115,9 @@ def _print(report: IngestReport) -> None:
         f"{len(report.skipped)} skipped",
     ]
     out.print(console.plain(f"Documents: {', '.join(parts)}; {console.counted(report.chunks, 'chunk')} {done} new."))
+    if report.dry_run:
+        for name in report.removed:
+            out.print(console.plain(f"  would be removed: {name}"))
     for reason, count in report.to_json()["skipped_by_reason"].items():
         out.print(console.plain(f"  skipped, {reason}: {count}"))
     for note in report.notes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from typing import Annotated, Any, NoReturn
@@ -12,6 +11,7 @@ from typer.core import TyperGroup
 
 from ekr.cli import bench, console, cypher, doctor, documents, graph, ingest, maintenance, models, query, recipes
 from ekr.cli.options import QuietOption, VerboseOption
+from ekr.cli.stdout import drop_output, open_streams, run_to_the_end
 from ekr.errors import EkrError
 
 _STOPPED = "ekr: stopped; what was published stays; run it again to go on"
@@ -75,11 +75,10 @@ def _common(
 
 def run() -> NoReturn:
     """The console script. Exit codes: 0 done (also degraded), 1 failure, 2 usage, 130 interrupted."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    console.set_up_logging(0)
     try:
-        app(standalone_mode=True)
+        raw = open_streams()
+        console.set_up_logging(0)
+        run_to_the_end(lambda: app(standalone_mode=True), raw)
     except EkrError as error:
         for line in str(error).splitlines():
             console.talk(f"ekr: {line}")
@@ -88,8 +87,8 @@ def run() -> NoReturn:
         console.talk(_STOPPED)
         sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
-        # The reader has had enough. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has had enough.
+        drop_output()
         sys.exit(0)
     except Exception as error:
         if "-v" in sys.argv or "-vv" in sys.argv:

@@ -75,7 +75,7 @@ def open_engine(store: Path | None, **given: Any) -> Engine:
     from ekr.engine import Engine
     from ekr.models.known import require_known
 
-    for role in ("generator", "reranker"):
+    for role in ("embedder", "generator", "reranker"):
         if given.get(role):
             require_known(given[role], role)
 

@@ -89,6 +89,9 @@ def query(
     )
     with open_engine(store, seed=seed, generator=generator, reranker=reranker) as engine:
         chosen = engine.recipe(recipe, changes)
+        if not quiet:
+            for line in recipes.unused(chosen, changes):
+                console.talk(f"ekr: {line}")
 
         def ask(text: str, on_token: Callable[[str], None] | None = None) -> Result:
             if context_only:

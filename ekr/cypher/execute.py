@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from ekr.cypher.results import Entities
 from ekr.cypher.schema import Connection, GraphSchema
 
 _log = logging.getLogger(__name__)
+_INTERRUPT_AGAIN = 0.05  # seconds
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -103,16 +104,12 @@ def _execute(
 
     harden(connection, limits.memory_mb)
     cursor = connection.cursor()
-    watchdog = threading.Timer(limits.seconds, _interrupt, (cursor,))
-    watchdog.daemon = True
+    # In a thread of its own: DuckDB may not look for a Ctrl-C for minutes, while waiting for a thread ends at once.
+    worker = ThreadPoolExecutor(1, thread_name_prefix="cypher")
+    running = worker.submit(_fetch, cursor, schema, compiled, limits)
     try:
-        cursor.execute("BEGIN TRANSACTION READ ONLY")
-        watchdog.start()
-        cursor.execute(compiled.sql, compiled.values)
-        rows = cursor.fetchall()
-        entities = Entities(cursor, schema, rows[: limits.rows], compiled.types)
-        return rows, entities
-    except duckdb.InterruptException as error:
+        return running.result(limits.seconds)
+    except TimeoutError as error:
         raise CypherTimeout(
             f"the query took more than {limits.seconds:g} s and was stopped; narrow it: name a start node, "
             "bound the length (*1..3), or return DISTINCT nodes"
@@ -126,15 +123,22 @@ def _execute(
         _log.debug("query failed: %s", compiled.sql)
         raise CypherError(f"the query cannot be run: {_first_line(error)}") from error
     finally:
-        watchdog.cancel()
+        # Again and again, because an interrupt between two statements stops neither.
+        while not running.done():
+            with contextlib.suppress(duckdb.Error):
+                cursor.interrupt()
+            wait([running], timeout=_INTERRUPT_AGAIN)
+        worker.shutdown()
         cursor.close()
 
 
-def _interrupt(cursor: Any) -> None:
-    import duckdb
-
-    with contextlib.suppress(duckdb.Error):  # it may just have been closed
-        cursor.interrupt()
+def _fetch(
+    cursor: Any, schema: GraphSchema, compiled: CompiledQuery, limits: Limits
+) -> tuple[list[tuple[Any, ...]], Entities]:
+    cursor.execute("BEGIN TRANSACTION READ ONLY")
+    cursor.execute(compiled.sql, compiled.values)
+    rows = cursor.fetchall()
+    return rows, Entities(cursor, schema, rows[: limits.rows], compiled.types)
 
 
 def _first_line(error: Exception) -> str:

@@ -13,6 +13,7 @@ from ekr.errors import ReadError, StoreEmpty
 from ekr.ingestion import graph
 from ekr.ingestion.extracting import Extracting, ExtractorKind, LlmExtraction, NlpExtraction, choose, kind_of
 from ekr.ingestion.prepare import FileTask, Known, Prepared, Unchanged, document_key, holds_records, prepare
+from ekr.ingestion.pruning import gone
 from ekr.ingestion.report import IngestReport, Problem
 from ekr.ingestion.workers import prepare_all
 from ekr.store.records import PreparedDocument
@@ -90,7 +91,7 @@ def ingest(
     report.failed.extend(_problem(error) for error in found.errors)
     report.skipped.extend(Problem(skipped.display, skipped.reason) for skipped in found.skipped)
     if options.dry_run:
-        _plan(indexer, found, options, report)
+        _plan(indexer, found, arguments, options, report)
     elif found.files or options.prune:
         before = _stored_extractor(indexer.store)
         extraction = choose(options.extractor or kind_of(before), indexer.settings, indexer.generator)
@@ -165,9 +166,9 @@ class _Run:
         by_rules = self.extracting is not None and isinstance(self.extracting.extraction, NlpExtraction)
         started = self.extracting.start(self.waiting) if self.extracting and by_rules else None
         texts = [embedded_text(document.record.title, c) for document in self.waiting for c in document.chunks]
-        with _timed(self.report, "embed"):
+        with self.report.timed("embed"):
             vectors = self.indexer.embedder().embed_passages(texts)
-        with _timed(self.report, "write"):
+        with self.report.timed("write"):
             start = 0
             for document in self.waiting:
                 end = start + len(document.chunks)
@@ -175,7 +176,7 @@ class _Run:
                 start = end
                 self._record(document)
         if started is not None:
-            with _timed(self.report, "extract"):
+            with self.report.timed("extract"):
                 for document in started.store(self.writer):
                     self._found_nothing(document)
         self.waiting = []
@@ -189,7 +190,7 @@ class _Run:
             return
         if isinstance(self.extracting.extraction, LlmExtraction) and self.unpublished:
             self._publish()
-        with _timed(self.report, "extract"):
+        with self.report.timed("extract"):
             late = graph.extract_missing(self.writer, self.extracting, self._found_nothing, self._extracted)
         self.report.notes.extend(self.extracting.notes())
         extraction = self.extracting.extraction
@@ -216,24 +217,14 @@ class _Run:
         self.report.warnings.extend(Problem(record.display, warning) for warning in record.warnings)
 
     def _prune(self, found: Discovery, arguments: Sequence[str | Path]) -> None:
-        roots = [Path(argument).resolve() for argument in arguments]
-        # A file that failed to read today is still there: what was in the store of it stays.
-        failed = {problem.document for problem in self.report.failed}
-        kept_paths = {document_key(f.path) for f in found.files if f.display in failed}
-        gone = [
-            record
-            for record in self.stored
-            if record.key not in self.seen
-            and record.path not in kept_paths
-            and any(_is_under(record.path, root) for root in roots)
-        ]
-        if gone:
-            self.writer.delete([record.id for record in gone])
-            self.report.removed.extend(record.display for record in gone)
+        removed = gone(self.stored, self.seen, found, self.report.failed, arguments)
+        if removed:
+            self.writer.delete([record.id for record in removed])
+            self.report.removed.extend(record.display for record in removed)
             self.unpublished = True
 
     def _publish(self) -> None:
-        with _timed(self.report, "publish"):
+        with self.report.timed("publish"):
             self.report.generation = self.writer.publish()
         self.unpublished = False
 
@@ -257,18 +248,25 @@ def embedded_text(title: str, chunk: ChunkRecord) -> str:
     return "\n".join(part for part in (head, chunk.context, chunk.text) if part)
 
 
-def _plan(indexer: Indexer, found: Discovery, options: IngestOptions, report: IngestReport) -> None:
-    _, known = _stored(indexer.store)
+def _plan(
+    indexer: Indexer, found: Discovery, arguments: Sequence[str | Path], options: IngestOptions, report: IngestReport
+) -> None:
+    stored, known = _stored(indexer.store)
+    seen: set[str] = set()
     for task in _tasks(found, options.metadata, known):
         for outcome in prepare(task, indexer.tokenizer(), indexer.chunking):
             if isinstance(outcome, ReadError):
                 report.failed.append(_problem(outcome))
             elif isinstance(outcome, Unchanged):
+                seen.add(outcome.key)
                 report.unchanged += 1
             else:
                 record = outcome.record
+                seen.add(record.key)
                 (report.updated if record.key in known else report.added).append(record.display)
                 report.chunks += len(outcome.chunks)
+    if options.prune:
+        report.removed.extend(record.display for record in gone(stored, seen, found, report.failed, arguments))
 
 
 def _tasks(found: Discovery, metadata: Mapping[str, MetadataValue], known: Mapping[str, Known]) -> Iterable[FileTask]:
@@ -295,22 +293,3 @@ def _stored(store: Store) -> tuple[list[DocumentRecord], dict[str, Known]]:
 
 def _problem(error: ReadError) -> Problem:
     return Problem(error.where, error.reason)
-
-
-def _is_under(path: str, root: Path) -> bool:
-    root_key = document_key(root)
-    return path == root_key or path.startswith(root_key.rstrip("/") + "/")
-
-
-class _timed:  # noqa: N801 - reads as a verb at its uses
-    """Adds the wall time of a block to the report."""
-
-    def __init__(self, report: IngestReport, stage: str) -> None:
-        self.report, self.stage = report, stage
-
-    def __enter__(self) -> None:
-        self.started = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        spent = time.perf_counter() - self.started
-        self.report.timings[self.stage] = self.report.timings.get(self.stage, 0.0) + spent

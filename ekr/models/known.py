@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Literal
 
 from ekr.errors import UsageError
@@ -11,11 +12,11 @@ from ekr.models.registry import BY_NAME, MODELS
 
 _NO_MODEL = ("auto", "none")
 # Any causal model can write and re-rank.
-_CAUSAL = ("generator", "reranker")
+_CAUSAL = {"generator", "reranker"}
 
 
-def require_known(spec: str, role: Literal["generator", "reranker"]) -> None:
-    """Raises UsageError for a name that is no generator or re-ranker of the registry, naming those that are.
+def require_known(spec: str, role: Literal["embedder", "generator", "reranker"]) -> None:
+    """Raises UsageError for a name that is no embedder, generator or re-ranker of the registry, naming those that are.
 
     Paths, hub references and endpoints pass: whether they are there is found when they load.
     """
@@ -23,8 +24,10 @@ def require_known(spec: str, role: Literal["generator", "reranker"]) -> None:
         return
     if role == "reranker" and spec in _NO_MODEL:
         return
+    if role == "embedder" and (spec.endswith(".onnx") or Path(spec).expanduser().is_dir()):
+        return
     entry = BY_NAME.get(spec) or BY_NAME.get(spec.casefold())
-    if entry is not None and entry.role in _CAUSAL:
+    if entry is not None and (entry.role == role or {entry.role, role} <= _CAUSAL):
         return
     known = [entry.name for entry in MODELS if entry.role == role]
     known += _NO_MODEL if role == "reranker" else ()

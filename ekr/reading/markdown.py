@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,17 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _DROPPED = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _INDENT = "  "
+_DEEP_MARKS = re.compile(r"^(?:[ \t]*(?:>|[-+*](?=[ \t]))){50,}[ \t]*", re.MULTILINE)
 # Opening marks for each of which the parser looks for its end in the whole block.
 _SLOW_MARKS = ("[", "<", "*", "_", "`", "~")
 _MOST_SLOW_MARKS = 4_000
 
 
 def read_markdown(path: Path, on_problem: Callable[[ReadError], None]) -> Iterator[Document]:
-    """The one document of a Markdown file. Raises ReadError when it holds no text."""
+    """The one document of a Markdown file. Raises ReadError when it holds no text.
+
+    Where more than `MAX_DEPTH` quotations and lists lie inside one another, it is read as if it had none.
+    """
     from markdown_it import MarkdownIt
 
     text, warnings = read_text(path)
@@ -36,7 +41,11 @@ def read_markdown(path: Path, on_problem: Callable[[ReadError], None]) -> Iterat
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_DEPTH}).enable(["table", "strikethrough"])
     parser.core.ruler.at("inline", _parse_inline)
     builder = TextBuilder()
-    _Renderer(builder).render(parser.parse(body))
+    tokens = parser.parse(body)
+    if _is_cut_off(tokens):
+        tokens = parser.disable(["blockquote", "list"]).parse(_DEEP_MARKS.sub("", body))
+        problems = [*problems, f"nested more than {MAX_DEPTH} levels deep: read without its quotations and lists"]
+    _Renderer(builder).render(tokens)
     title = metadata.pop("title", "")
     declared = str(metadata.get("lang", metadata.get("language", "")))[:2].lower()
     yield builder.document(
@@ -45,6 +54,14 @@ def read_markdown(path: Path, on_problem: Callable[[ReadError], None]) -> Iterat
         metadata=metadata,
         warnings=[*warnings, *problems],
         declared_language=declared if declared.isalpha() and len(declared) == 2 else "und",
+    )
+
+
+def _is_cut_off(tokens: Sequence[Token]) -> bool:
+    """Whether the parser met its limit: it passes over the text in a block of the last level, and more."""
+    return any(
+        opening.level >= MAX_DEPTH - 1 and opening.nesting > 0 and closing.nesting < 0
+        for opening, closing in pairwise(tokens)
     )
 
 

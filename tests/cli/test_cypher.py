@@ -134,7 +134,14 @@ def test_escapes_in_data_are_not_obeyed(ekr: Ekr, notes_store: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("MATCH (n) RETURN n", "--schema"), ("RETURN 1", "--json", "--csv"), ("RETURN $x", "--param", "x")],
+    [
+        (),
+        ("MATCH (n) RETURN n", "--schema"),
+        ("--schema", "--explain"),
+        ("--schema", "--param", "x=1"),
+        ("RETURN 1", "--json", "--csv"),
+        ("RETURN $x", "--param", "x"),
+    ],
 )
 def test_a_wrong_request_is_a_usage_error(ekr: Ekr, notes_store: Path, arguments: tuple[str, ...]) -> None:
     done = ekr("cypher", *arguments, "--store", notes_store)

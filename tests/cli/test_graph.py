@@ -45,6 +45,29 @@ def test_an_unknown_entity_is_a_usage_error_that_names_the_nearest(ekr: Ekr, not
     assert "did you mean 'Charles Babbage'?" in done.stderr
 
 
+def test_a_part_of_a_name_is_answered_with_the_whole_name(ekr: Ekr, notes_store: Path) -> None:
+    done = ekr("graph", "show", "Charles", "--store", notes_store)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean 'Charles Babbage'?" in done.stderr
+    assert "did you mean 'Ada Lovelace'?" in ekr("graph", "show", "Ada", "--store", notes_store).stderr
+    assert "did you mean" not in ekr("graph", "show", "…", "--store", notes_store).stderr
+
+
+def test_show_counts_every_passage_that_it_lists(ekr: Ekr, tmp_path: Path) -> None:
+    article = "# Article 6 Opening hours\n\n" + "\n\n".join(
+        f"{'The rooms are open to members, who bring their own lamp and ink. ' * 20}Part {n}." for n in range(4)
+    )
+    (tmp_path / "rules.md").write_text(article, encoding="utf-8")
+    ekr("ingest", tmp_path / "rules.md", "--store", tmp_path / "s")
+    arguments = ("graph", "show", "Article 6", "--evidence", "100", "--store", tmp_path / "s")
+    (found,) = json.loads(ekr(*arguments, "--json").stdout)
+    assert found["passages"] == len(found["evidence"]) > found["chunks"]
+    more = found["passages"] - found["chunks"]
+    shown = ekr(*arguments).stdout
+    assert f" in {found['chunks']} passage" in shown
+    assert f", {more} more define" in shown
+
+
 def test_exports_hold_the_same_graph(ekr: Ekr, notes_store: Path, tmp_path: Path) -> None:
     plain = json.loads(ekr("graph", "export", "--format", "json", "--store", notes_store).stdout)
     names = {node["id"]: node["name"] for node in plain["nodes"]}

@@ -101,6 +101,25 @@ def test_a_dry_run_reports_and_writes_nothing(ekr: Ekr, folder: Path, tmp_path: 
     assert not (tmp_path / "s").exists()
 
 
+def test_a_dry_run_names_what_would_be_removed_and_removes_nothing(ekr: Ekr, folder: Path, tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    records = folder / "records.jsonl"
+    records.write_text("".join(f'{{"id": "r{n}", "text": "Record {n} of the mill."}}\n' for n in range(2)))
+    _ingest(ekr, store, folder, "--extractor", "none")
+    before = _status(ekr, store)
+    (folder / "reglement.md").unlink()
+    (folder / "engines.md").write_bytes(b"")
+    records.write_text('{"id": "r1", "text": "Record 1 of the mill."}\n')
+    gone = ["records.jsonl#r0", "reglement.md"]
+    plan = _ingest(ekr, store, folder, "--prune", "--dry-run", code=1)
+    assert (plan["removed"], sorted(plan["documents"]["removed"])) == (2, gone)
+    assert _ingest(ekr, store, folder, "--dry-run", code=1)["removed"] == 0
+    shown = ekr("ingest", folder, "--prune", "--dry-run", "--store", store).stdout
+    assert "  would be removed: reglement.md\n" in shown
+    assert _status(ekr, store) == before
+    assert sorted(_ingest(ekr, store, folder, "--prune", code=1)["documents"]["removed"]) == gone
+
+
 def test_records_of_a_jsonl_file_are_documents_with_their_own_ids(ekr: Ekr, tmp_path: Path) -> None:
     file = tmp_path / "corpus.jsonl"
     rows = [

@@ -46,6 +46,32 @@ def test_a_file_is_no_store(ekr: Ekr, tmp_path: Path, command: tuple[str, ...]) 
     assert file.read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("documents",),
+        ("documents", "--json"),
+        ("graph", "export"),
+        ("query", "mill", "--recipe", "chunk", "--context-only"),
+        ("query", "-", "--recipe", "bypass", "--context-only"),
+        ("--help",),
+    ],
+)
+def test_output_that_is_full_is_a_one_line_failure(notes_store: Path, arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "ekr", *arguments, *(() if "--help" in arguments else ("--store", notes_store))]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, input="x\n", stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "ekr: cannot write to standard output: No space left on device\n"
+
+
+def test_closed_output_is_refused_before_a_file_takes_its_place(notes_store: Path) -> None:
+    command = f'"{sys.executable}" -m ekr documents --store "{notes_store}" >&-'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ekr: standard output is closed; send it to /dev/null instead\n"
+
+
 def test_ctrl_c_says_in_one_line_what_has_become_of_the_work(notes_store: Path) -> None:
     command = [sys.executable, "-m", "ekr", "query", "-", "--recipe", "bypass", "--context-only"]
     pipe = subprocess.PIPE

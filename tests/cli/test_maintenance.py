@@ -109,8 +109,9 @@ def test_reindex_needs_no_source_file_and_changes_the_embedder_of_the_whole_stor
 
 def test_a_reindex_that_fails_leaves_the_store_as_it_was(ekr: Ekr, store: Path) -> None:
     before = context(ekr, store)
-    failed = ekr("reindex", "--embedder", "no-such-model", "--store", store)
-    assert (failed.returncode, failed.stdout, len(failed.stderr.splitlines())) == (1, "", 1)
+    for embedder, code in (("no-such-model", 2), ("/no/such/model.onnx", 1)):
+        failed = ekr("reindex", "--embedder", embedder, "--store", store)
+        assert (failed.returncode, failed.stdout, len(failed.stderr.splitlines())) == (code, "", 1)
     assert context(ekr, store) == before
     assert told(ekr, "doctor", "--store", store)["sound"]
 
@@ -157,6 +158,32 @@ def test_a_name_that_several_documents_share_removes_none(ekr: Ekr, tmp_path: Pa
     assert told(ekr, "delete", tmp_path / "east" / "note.md", "--store", store) == {"removed": ["note.md"]}
     assert len(told(ekr, "delete", tmp_path / "records.jsonl", "--store", store)["removed"]) == 3
     assert told(ekr, "delete", "note.md", "--store", store) == {"removed": ["note.md"]}
+
+
+def test_names_that_the_lists_show_remove_what_they_mean(ekr: Ekr, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    for shelf in ("east", "west"):
+        (tmp_path / "docs" / shelf).mkdir(parents=True)
+        lines = [{"id": name, "text": f"{name} of the mill."} for name in (f"only-{shelf}", "both", "east.jsonl")]
+        (tmp_path / "docs" / shelf / "same.jsonl").write_text("\n".join(map(json.dumps, lines[:2])))
+        (tmp_path / "docs" / shelf / f"{shelf}.jsonl").write_text("\n".join(map(json.dumps, lines[2:])))
+    (tmp_path / "docs" / "east" / "both").write_text("not a document")
+    told(ekr, "ingest", tmp_path / "docs", "--extractor", "none", "--store", store)
+    assert told(ekr, "status", "--store", store)["documents"] == 6
+    # Two records of that id; two files of that name; a file and a record.
+    for shared in ("both", "same.jsonl", "east.jsonl"):
+        refused = ekr("delete", shared, "--store", store)
+        assert (refused.returncode, refused.stdout) == (2, ""), shared
+        assert "name each by its full path" in refused.stderr
+    assert told(ekr, "status", "--store", store)["documents"] == 6
+    by_document = {row["document"]: row["document_id"] for row in told(ekr, "documents", "--store", store)}
+    assert by_document["east/same.jsonl#only-east"] == "only-east"
+    assert told(ekr, "delete", "only-east", "--store", store)["removed"] == ["east/same.jsonl#only-east"]
+    assert told(ekr, "delete", "west.jsonl", "--store", store)["removed"] == ["west/west.jsonl#east.jsonl"]
+    assert told(ekr, "delete", "west/same.jsonl", "--store", store)["removed"] == [
+        "west/same.jsonl#both", "west/same.jsonl#only-west"
+    ]  # fmt: skip
+    assert told(ekr, "delete", "same.jsonl", "--store", store)["removed"] == ["east/same.jsonl#both"]
 
 
 def test_the_beginning_of_an_id_removes_only_when_it_is_long_enough(ekr: Ekr, store: Path) -> None:

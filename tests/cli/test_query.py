@@ -165,6 +165,21 @@ def test_narrow_colourless_and_plain_terminals_work(ekr: Ekr, notes_store: Path,
         assert max(map(len, done.stdout.splitlines())) <= 40
 
 
+@pytest.mark.parametrize("columns", ["1", "5"])
+def test_a_terminal_too_narrow_for_a_table_still_shows_words(ekr: Ekr, notes_store: Path, columns: str) -> None:
+    shown = ekr("documents", "--store", notes_store, env={"COLUMNS": columns}).stdout
+    assert "engine" in shown
+    assert all(line.strip() for line in shown.splitlines())
+
+
+def test_a_value_that_the_recipe_never_reads_is_said_to_be(ekr: Ekr, notes_store: Path) -> None:
+    arguments = ("query", "x", "--recipe", "chunk", "--set", "pagerank_weight=2", "--context-only", "--json")
+    done = ekr(*arguments, "--store", notes_store)
+    assert done.returncode == 0
+    assert done.stderr == "ekr: pagerank_weight has no effect: the recipe chunk has no walk pagerank\n"
+    assert ekr(*arguments, "-q", "--store", notes_store).stderr == ""
+
+
 def test_a_store_can_be_moved_and_lie_on_a_path_with_spaces_and_accents(
     ekr: Ekr, notes_store: Path, tmp_path: Path
 ) -> None:

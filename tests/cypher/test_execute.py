@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 
@@ -88,6 +90,19 @@ def test_walks_without_end_reach_a_limit_loudly(
     assert time.perf_counter() - begin < 3
     assert "bound the length" in str(caught.value)
     assert run(connection, schema, "MATCH (n) RETURN count(*)").rows == [(40,)]
+
+
+def test_ctrl_c_ends_a_long_query_at_once_and_is_no_error_of_the_query(
+    connection: duckdb.DuckDBPyConnection, schema: GraphSchema
+) -> None:
+    text = "UNWIND range(1, 2000000) AS x UNWIND range(1, 10000) AS y RETURN sum(x * y % 7)"
+    stop = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    stop.start()
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        run(connection, schema, text, limits=Limits(seconds=60))
+    assert time.perf_counter() - begin < 10
+    assert run(connection, schema, "MATCH (n {name: 'Ada Lovelace'}) RETURN n.year").rows == [(1815,)]
 
 
 def test_an_unbounded_walk_ends_when_only_its_ends_matter(

@@ -95,5 +95,25 @@ def test_an_empty_note_is_an_error(tmp_path: Path) -> None:
         load(tmp_path, "\n\n<!-- nothing -->\n")
 
 
-def test_deep_nesting_is_bounded(tmp_path: Path) -> None:
-    assert "end" in load(tmp_path, ">" * 5_000 + " end\n\nend").text
+@pytest.mark.parametrize(
+    "marks", [">" * 5_000, "> " * 5_000, "- " * 300, "> " + "- " * 300, "* > " * 200, "> > * " * 200]
+)
+def test_text_that_is_nested_too_deep_is_read_with_a_warning(tmp_path: Path, marks: str) -> None:
+    document = load(tmp_path, f"# Top\n\n{marks} inside\n\n> quoted\n\n- end")
+    assert document.text == "Top\n\ninside\n\n> quoted\n\n- end"
+    assert document.warnings == ("nested more than 200 levels deep: read without its quotations and lists",)
+
+
+def test_no_line_of_a_list_that_is_nested_too_deep_is_lost(tmp_path: Path) -> None:
+    lines = [f"{'  ' * depth}- item{depth}" for depth in range(300)]
+    document = load(tmp_path, "\n".join([*lines, "", "After."]))
+    assert {f"item{depth}" for depth in range(300)} <= set(document.text.split())
+    assert "After." in document.text
+    assert len(document.warnings) == 1
+
+
+@pytest.mark.parametrize(("mark", "levels"), [(">", 199), ("- ", 99)])
+def test_text_is_read_as_it_is_down_to_the_last_level(tmp_path: Path, mark: str, levels: int) -> None:
+    document = load(tmp_path, f"{mark * levels} inside")
+    assert document.text.strip(" -") == "inside"
+    assert document.warnings == ()
