@@ -83,14 +83,15 @@ def resolve(
                 return False
     spent: Timings = timings if timings is not None else {}
     with _timed(spent, "graph"):
-        entities, relations, reports = _resolved(writer, generator)
+        texts = _resolved(writer, generator)
+        # The graph itself is in the store now; beside the embedder it would make the peak of a large ingest.
+        give_back()
     with _timed(spent, "embed_graph"):
-        whole = _embed(writer, entities, relations, reports, embedder)
+        whole = _embed(writer, texts, embedder)
     if whole:
         with writer.changing() as connection:
             inputs = graph_writer.inputs_of(connection)
         graph_writer.note_resolved(writer, inputs)
-    logger.info("graph: %d entities, %d relations, %d communities", len(entities), len(relations), len(reports))
     return True
 
 
@@ -187,10 +188,8 @@ def _load(writer: Writer, ids: Sequence[str]) -> list[PreparedDocument]:
     ]
 
 
-def _resolved(
-    writer: Writer, generator: Generator | None
-) -> tuple[Sequence[Entity], Sequence[Relation], Sequence[Report]]:
-    """Write the graph; returns what of it is embedded, one report a community."""
+def _resolved(writer: Writer, generator: Generator | None) -> dict[str, dict[str, str]]:
+    """Write the graph; returns the texts of it that are embedded, by kind and id."""
     from ekr.extraction import build_graph, find_communities, report_on
 
     with writer.changing() as connection:
@@ -208,7 +207,13 @@ def _resolved(
         reports = [report_on(community, entities, relations) for community in communities]
     graph_writer.forget_calls(writer, _REPORT_CALLS, cache.used)
     graph_writer.replace_graph(writer, graph, _pageranks(graph), communities, reports)
-    return graph.entities, graph.relations, reports
+    logger.info("graph: %d entities, %d relations, %d communities", len(entities), len(relations), len(reports))
+    names = {entity.id: entity.name for entity in graph.entities}
+    return {
+        "entities": {e.id: entity_text(e) for e in graph.entities if worth_embedding(e)},
+        "relations": {r.id: relation_text(r, names) for r in graph.relations if worth_finding(r)},
+        "reports": {report.community_id: report_text(report) for report in reports},
+    }
 
 
 def _pageranks(graph: Graph) -> dict[str, float]:
@@ -224,24 +229,12 @@ def _pageranks(graph: Graph) -> dict[str, float]:
     return {identity: float(scores[index]) for identity, index in place.items()}
 
 
-def _embed(
-    writer: Writer,
-    entities: Sequence[Entity],
-    relations: Sequence[Relation],
-    reports: Sequence[Report],
-    embedder: Callable[[], Embedder],
-) -> bool:
+def _embed(writer: Writer, texts: Mapping[str, Mapping[str, str]], embedder: Callable[[], Embedder]) -> bool:
     """Bring the vectors in step; False when the embedder could not be used for what is new."""
-    names = {entity.id: entity.name for entity in entities}
-    texts: dict[str, Callable[[], dict[str, str]]] = {
-        "entities": lambda: {e.id: entity_text(e) for e in entities if worth_embedding(e)},
-        "relations": lambda: {r.id: relation_text(r, names) for r in relations if worth_finding(r)},
-        "reports": lambda: {r.community_id: report_text(r) for r in reports},
-    }
     whole = True
     for kind, of_kind in texts.items():
         try:
-            done = graph_writer.embed_texts(writer, kind, of_kind(), lambda batch: embedder().embed_passages(batch))
+            done = graph_writer.embed_texts(writer, kind, of_kind, lambda batch: embedder().embed_passages(batch))
             logger.debug("%s: %s", kind, dict(done))
         except ModelError as error:
             logger.warning("vectors of %s wait for the next ingest: %s", kind, error)
