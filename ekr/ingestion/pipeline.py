@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from ekr.errors import ReadError, StoreEmpty
 from ekr.ingestion import graph
 from ekr.ingestion.extracting import Extracting, ExtractorKind, LlmExtraction, NlpExtraction, choose, kind_of
+from ekr.ingestion.memory import give_back
 from ekr.ingestion.prepare import FileTask, Known, Prepared, Unchanged, document_key, holds_records, prepare
 from ekr.ingestion.pruning import gone
 from ekr.ingestion.report import IngestReport, Problem
@@ -183,6 +184,7 @@ class _Run:
         self.unpublished = True
         if self.writer.checkpoint_due():
             self._publish()
+            give_back()
 
     def _update_graph(self) -> None:
         if self.extracting is None:
