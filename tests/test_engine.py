@@ -63,7 +63,7 @@ def test_another_embedder_is_refused_with_the_command_that_embeds_again(notes_st
         Engine.open(notes_store, embedder="all-minilm-l6-v2") as engine,
         pytest.raises(EkrError, match=r"ekr reindex|ekr models pull"),
     ):
-        engine.retrieve("x", rerank="none")
+        engine.retrieve("x", "chunk")
 
 
 def test_a_method_that_fails_is_named_and_the_other_still_answers(notes_store: Path, tmp_path: Path) -> None:

@@ -75,9 +75,12 @@ def test_closed_output_is_refused_before_a_file_takes_its_place(notes_store: Pat
 def test_ctrl_c_says_in_one_line_what_has_become_of_the_work(notes_store: Path) -> None:
     command = [sys.executable, "-m", "ekr", "query", "-", "--recipe", "bypass", "--context-only"]
     pipe = subprocess.PIPE
+    # A shell that starts the tests in the background lets them ignore Ctrl-C, and whatever they start as well.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         [*command, "--store", notes_store], stdin=pipe, stdout=pipe, stderr=pipe, text=True
     ) as process:
+        signal.signal(signal.SIGINT, before)
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("x\n")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import NOTES, Ekr
+from tests.models.conftest import pulled
 
 
 @pytest.fixture
@@ -85,6 +86,7 @@ def test_doctor_names_a_damaged_model_and_one_that_is_needed_but_not_here(
 
 
 def test_reindex_needs_no_source_file_and_changes_the_embedder_of_the_whole_store(ekr: Ekr, tmp_path: Path) -> None:
+    pulled("all-minilm-l6-v2")
     folder, store = tmp_path / "notes", tmp_path / "store"
     for name, text in NOTES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
