@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ekr.answering import prompting
@@ -19,6 +17,7 @@ from ekr.answering.quotes import key_quotes
 from ekr.answering.refusal import Calibration, Verdict, assess
 from ekr.answering.sentences import split_sentences
 from ekr.models.base import Embedder, Generator, Message
+from ekr.timing import timed
 
 _log = logging.getLogger(__name__)
 
@@ -85,11 +84,11 @@ def answer(
     timings: dict[str, float] = {}
     emit = on_token or (lambda piece: None)
     if chosen.bypass:
-        with _timed(timings, "generate"):
+        with timed(timings, "generate"):
             messages = prompting.alone_messages(question, language)
             text = _generate(generator, messages, None, chosen, emit)
         return Answer(text.strip(), (), (), False, False, (), "", language, None, timings)
-    with _timed(timings, "context"):
+    with timed(timings, "context"):
         context = build_context(
             sources,
             facts,
@@ -102,7 +101,7 @@ def answer(
         text = prompting.phrase("absent", language)
         emit(text)
         return Answer(text, (), (), False, True, (), "", language, None, timings)
-    with _timed(timings, "assess"):
+    with timed(timings, "assess"):
         verdict = assess(question, context, generator, embedder, language, chosen.calibration)
     if not verdict.answerable:
         return _refuse(context, language, verdict, _verdict_notes(verdict), timings, emit)
@@ -122,9 +121,9 @@ def answer(
         grammar = answer_grammar(
             len(context.sources), start=start, dotted=dotted_words(seen), ideographs=_has_ideographs(seen)
         )
-    with _timed(timings, "generate"):
+    with timed(timings, "generate"):
         raw = _generate(generator, messages, grammar, chosen, emit)
-    with _timed(timings, "verify"):
+    with timed(timings, "verify"):
         checked = verify(unquote(raw).strip(), context.sources, embedder, question)
     doubtful = verdict.score is not None and verdict.score < chosen.calibration.trust_above
     if context.sources and not checked.cited and (checked.obeyed or (doubtful and not computed)):
@@ -133,7 +132,7 @@ def answer(
     refused = prompting.phrase("absent", language).rstrip(".") in checked.text
     text, cited = checked.text, checked.cited
     if embedder is not None and generator.supports_grammar and chosen.quotes and not refused:
-        with _timed(timings, "quote"):
+        with timed(timings, "quote"):
             text, cited = _with_quotes(question, checked, context, embedder, language, chosen.quotes)
         emit(text[len(checked.text) :])
     notes = [*_verdict_notes(verdict), *checked.notes]
@@ -244,12 +243,3 @@ def _repeated_from(text: str) -> int | None:
     said = [re.sub(r"\[\d+\]|\W+", " ", text[a:b]).lower().split() for a, b in spans]
     last = said[-1]
     return spans[-1][0] if len(last) >= 4 and last in said[:-1] else None
-
-
-@contextmanager
-def _timed(timings: dict[str, float], stage: str) -> Iterator[None]:
-    began = time.perf_counter()
-    try:
-        yield
-    finally:
-        timings[stage] = timings.get(stage, 0.0) + time.perf_counter() - began

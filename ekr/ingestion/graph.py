@@ -4,9 +4,7 @@ reports, vectors."""
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from ekr.errors import ModelError
@@ -18,6 +16,7 @@ from ekr.store import graph_writer
 from ekr.store.documents import documents_by_id, select_chunks, select_parents
 from ekr.store.records import PreparedDocument
 from ekr.store.schema import tables_of
+from ekr.timing import Timings, timed
 
 if TYPE_CHECKING:
     from ekr.extraction import Entity, Graph, Relation, Report
@@ -31,8 +30,6 @@ _READ = 180
 _READ_OF_REPORT = 600
 
 logger = logging.getLogger(__name__)
-
-Timings = dict[str, float]
 
 
 def extract_missing(
@@ -82,11 +79,11 @@ def resolve(
             if graph_writer.resolved_from(connection) == inputs:
                 return False
     spent: Timings = timings if timings is not None else {}
-    with _timed(spent, "graph"):
+    with timed(spent, "graph"):
         texts = _resolved(writer, generator)
         # The graph itself is in the store now; beside the embedder it would make the peak of a large ingest.
         give_back()
-    with _timed(spent, "embed_graph"):
+    with timed(spent, "embed_graph"):
         whole = _embed(writer, texts, embedder)
     if whole:
         with writer.changing() as connection:
@@ -266,12 +263,3 @@ def relation_text(relation: Relation, names: Mapping[str, str]) -> str:
 def report_text(report: Report) -> str:
     """What the embedder reads of a report: title and summary, then findings as far as they fit."""
     return tidy(report.text, _READ_OF_REPORT)
-
-
-@contextmanager
-def _timed(timings: Timings, stage: str) -> Iterator[None]:
-    started = time.perf_counter()
-    try:
-        yield
-    finally:
-        timings[stage] = timings.get(stage, 0.0) + time.perf_counter() - started

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
+
+from ekr.timing import timed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,9 @@ class IngestReport:
     dry_run: bool = False
     timings: dict[str, float] = field(default_factory=dict)
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> AbstractContextManager[None]:
         """Adds the wall time of the block to the stage."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - started
+        return timed(self.timings, stage)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `ekr ingest --json` prints; see docs/json.md."""

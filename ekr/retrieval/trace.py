@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ekr.retrieval.fusion import Fused
 from ekr.retrieval.hits import RankedList
+from ekr.timing import timed
 
 if TYPE_CHECKING:
     from ekr.extraction.keywords import Keywords
@@ -41,14 +41,9 @@ class Trace:
     timings: dict[str, float] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> AbstractContextManager[None]:
         """Adds the wall time of the block, in seconds, to `timings[stage]`."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - started
+        return timed(self.timings, stage)
 
     def degrade(self, stage: str, name: str, error: BaseException | str) -> None:
         """Records a failure that the query survives, and says it on the log."""
