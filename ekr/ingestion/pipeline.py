@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from ekr.errors import ReadError, StoreEmpty
 from ekr.ingestion import graph
 from ekr.ingestion.extracting import Extracting, ExtractorKind, LlmExtraction, NlpExtraction, choose, kind_of
-from ekr.ingestion.memory import give_back
+from ekr.ingestion.memory import give_back, keep_heaps_small
 from ekr.ingestion.prepare import FileTask, Known, Prepared, Unchanged, document_key, holds_records, prepare
 from ekr.ingestion.pruning import gone
 from ekr.ingestion.report import IngestReport, Problem
@@ -87,6 +87,7 @@ def ingest(
     from ekr.reading.files import discover
 
     started = time.perf_counter()
+    keep_heaps_small()
     found = discover(arguments, options.exclude)
     report = IngestReport(dry_run=options.dry_run)
     report.failed.extend(_problem(error) for error in found.errors)

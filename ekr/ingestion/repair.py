@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ekr.errors import EkrError, ModelError
 from ekr.ingestion import graph
+from ekr.ingestion.memory import keep_heaps_small
 from ekr.ingestion.pipeline import embedded_text
 from ekr.store.abandoned import abandoned
 from ekr.store.check import Examination, Repair, examine
@@ -111,6 +112,7 @@ def re_embed(
     Reads the store alone, no source file. One generation: until it is whole, questions get the old vectors.
     Raises StoreEmpty, StoreError, StoreLocked, ModelMissing, ModelError.
     """
+    keep_heaps_small()
     embedder = models.embedder()
     with store.snapshot() as snapshot:
         manifest = replace(snapshot.manifest, embedder=embedder.info)
