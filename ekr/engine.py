@@ -224,10 +224,17 @@ class Engine:
         return chosen.varied(values) if values else chosen
 
     def retrieve(
-        self, question: str, recipe: str | Recipe | None = None, *, filters: Filters | None = None, **values: Any
+        self,
+        question: str,
+        recipe: str | Recipe | None = None,
+        *,
+        filters: Filters | None = None,
+        exact: bool = False,
+        **values: Any,
     ) -> Result:
         """Evidence for a question, without an answer. `values` override the recipe's, as `--set` does.
 
+        The context's tokens are estimated, or with `exact` counted by the generator, as `query` counts them.
         Raises UsageError (empty question, unknown recipe, model or property), StoreEmpty, ModelMissing,
         RetrievalError.
         """
@@ -236,7 +243,7 @@ class Engine:
         with trace.timed("total"):
             found = self._search(question, chosen, filters or Filters(), trace)
             with trace.timed("context"):
-                context = self._context(chosen, found)
+                context = self._context(chosen, found, exact=exact)
         trace.extra["context"] = context.text
         references = evidence.references(context.sources)
         return Result(question, chosen.name, None, False, False, references, tuple(found.items), trace)
@@ -332,14 +339,14 @@ class Engine:
         known = sorted(language for language in counts if language != "und")
         return max(known, key=lambda language: counts[language]) if known else "en"
 
-    def _context(self, recipe: Recipe, found: _Found) -> Context:
+    def _context(self, recipe: Recipe, found: _Found, *, exact: bool) -> Context:
         from ekr.answering.context import build_context
 
         count = self._count(found.items)
         return build_context(
             evidence.sources(found.passages),
             evidence.facts(found.items, recipe, count, beside_passages=bool(found.passages)),
-            lambda text: count([text])[0],
+            self.models.generator().count if exact else lambda text: count([text])[0],
             max_context_tokens=recipe.max_context_tokens,
             max_entity_tokens=recipe.max_entity_tokens,
             max_relation_tokens=recipe.max_relation_tokens,

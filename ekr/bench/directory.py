@@ -76,6 +76,21 @@ class RunInfo:
         engine_changes = [f"its {name} ({value})" for name, value in sorted(changed.items())]
         return [what for what, differs in fixed.items() if differs] + engine_changes + edited
 
+    def continued(self, asked: RunInfo) -> RunInfo:
+        """This run, grown by the recipes and repeats of `asked`; latencies then are those of all its sessions."""
+        machine = dict(self.machine)
+        if asked.machine and asked.machine != {key: value for key, value in machine.items() if key != "also"}:
+            machine["also"] = asked.machine
+        return replace(
+            self,
+            recipes=tuple(dict.fromkeys((*self.recipes, *asked.recipes))),
+            repeat=max(self.repeat, asked.repeat),
+            recipe_values={**self.recipe_values, **asked.recipe_values},
+            jobs=max(self.jobs, asked.jobs),
+            machine=machine,
+            questions_file=asked.questions_file,
+        )
+
 
 @dataclass(frozen=True)
 class StoredResult:
@@ -168,11 +183,7 @@ class RunDirectory:
             before = self.info()
             if differences := before.differences(info):
                 raise BenchUsageError(f"the run in {self.path} differs in {', '.join(differences)}; give another --out")
-            recipes = tuple(dict.fromkeys((*before.recipes, *info.recipes)))
-            info = replace(info, recipes=recipes, repeat=max(before.repeat, info.repeat), created=before.created)
-            info = replace(info, recipe_values={**before.recipe_values, **info.recipe_values})
-            if info.judge is None:
-                info = replace(info, judge=before.judge, judge_note=before.judge_note)
+            info = before.continued(info)
         # run.json first: it makes the directory a run, also for a bench that is stopped at this point.
         self.path.mkdir(parents=True, exist_ok=True)
         self.save_info(info)

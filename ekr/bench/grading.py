@@ -35,21 +35,23 @@ class Row:
     judgement_missing: str | None = None
 
 
-def rows(directory: RunDirectory, questions: Sequence[Question] | None = None) -> list[Row]:
+def rows(directory: RunDirectory, questions: Sequence[Question] | None = None, judge: str | None = None) -> list[Row]:
     """Every stored query scored, ordered by recipe, repeat and question as the run names them.
 
     `questions` replaces the run's own, to grade with corrected fields; it may hold fewer. Judgements are
-    those of the judge in run.json, where they are of exactly this answer and reference. Raises BenchError.
+    those of `judge`, else of the judge in run.json, where they are of exactly this answer and reference. Raises
+    BenchError.
     """
     info = directory.info()
+    judge = judge or info.judge
     asked = list(questions) if questions is not None else directory.questions()
     by_id = {question.id: question for question in asked}
-    judgements = _judgements(directory, info.judge) if info.judge else {}
+    judgements = _judgements(directory, judge) if judge else {}
     scored: dict[Key, Row] = {}
     for stored in directory.results():
         if stored.id in by_id:
             row = _row(by_id[stored.id], stored, retrieval_only=info.retrieval_only)
-            if info.judge and not info.retrieval_only:
+            if judge and not info.retrieval_only:
                 row = _with_judgement(row, by_id[stored.id], stored, judgements)
             scored[stored.key] = row
     order = [(recipe, n, q.id) for recipe in info.recipes for n in range(info.repeat) for q in asked]
@@ -103,17 +105,17 @@ def judge_run(
     questions: Sequence[Question] | None = None,
     on_progress: Callable[[int, int, Judgement], None] | None = None,
 ) -> int:
-    """Judges every stored answer that this judge has no verdict on, and makes it the judge of the run.
+    """Judges every stored answer that this judge has no verdict on.
 
-    A missing judgement is tried again by the next call. `note` is shown with the table. Returns how many
-    judgements are missing. Raises BenchError for a run without answers, ModelMissing; an interrupt keeps
+    It becomes the judge of the run, unless it judges other `questions`; in the place of another one it does with
+    its first verdict. A missing judgement is tried again by the next call. `note` is shown with the table. Returns
+    how many judgements are missing. Raises BenchError for a run without answers, ModelMissing; an interrupt keeps
     what is judged.
     """
     with directory.locked():
         info = directory.info()
         if info.retrieval_only:
             raise BenchError(f"{directory.path} has no answers to judge; run the bench without --retrieval-only")
-        directory.save_info(replace(info, judge=judge.spec, judge_note=note))
         by_id = {q.id: q for q in (questions if questions is not None else directory.questions())}
         latest = {s.key: s for s in directory.results() if s.result is not None and s.id in by_id}
         known = _judgements(directory, judge.spec)
@@ -124,6 +126,10 @@ def judge_run(
             or found["missing"]
         ]
         missing = 0
+        mine = questions is None and replace(info, judge=judge.spec, judge_note=note)
+        if mine and (info.judge is None or not todo):
+            directory.save_info(mine)
+            mine = False
         with Appender(directory.judgements_file) as appender:
             for number, stored in enumerate(todo, start=1):
                 judgement = judge.grade(by_id[stored.id], stored.result or {})
@@ -131,6 +137,9 @@ def judge_run(
                 place = {"recipe": recipe, "repeat": repeat, "id": question_id, "judge": judge.spec}
                 appender.add(place | asdict(judgement))
                 missing += judgement.missing is not None
+                if mine and judgement.missing is None:
+                    directory.save_info(mine)
+                    mine = False
                 if on_progress is not None:
                     on_progress(number, len(todo), judgement)
     return missing

@@ -64,6 +64,9 @@ METRICS: tuple[Metric, ...] = (
     Metric("ndcg_at_10", "nDCG@10", "ratio", "questions with gold passages", "ranking"),
 )
 BY_KEY: Mapping[str, Metric] = {metric.key: metric for metric in METRICS}
+OF_ANSWERS = (
+    "correctness", "hallucinated", "traps_handled", "page_cited", "page_exact", "facts_in_answer", "exact_match", "f1",
+)  # fmt: skip
 PERCENTILES: Mapping[str, float] = {"latency_p50": 0.5, "latency_p95": 0.95}
 
 

@@ -16,7 +16,7 @@ _BETWEEN = re.compile(r",(?=\s*[A-Za-z_][\w.]*\s*=)")
 
 @dataclass(frozen=True, slots=True)
 class RecipeSpec:
-    """`spec` as written (the row's name in every table), the recipe's name or file, and what it changes."""
+    """`spec` is the row's name in every table: the recipe's name or file, and what it changes, without spaces."""
 
     spec: str
     name: str
@@ -27,7 +27,9 @@ def parse_recipe(spec: str) -> RecipeSpec:
     """`NAME`, `FILE.toml`, or either with `:key=value[,key=value…]`. Raises BenchUsageError."""
     spec = spec.strip()
     name, *changes = _VARIANT.split(spec, maxsplit=1)
+    name = name.strip()
     overrides: dict[str, Any] = {}
+    written: list[str] = []
     for change in _BETWEEN.split(changes[0]) if changes else []:
         key, _, value = (part.strip() for part in change.partition("="))
         if not value:
@@ -35,9 +37,10 @@ def parse_recipe(spec: str) -> RecipeSpec:
         if key in overrides:
             raise BenchUsageError(f"--recipe {spec!r}: {key} is set twice")
         overrides[key] = parse_value(value)
+        written.append(f"{key}={value}")
     if not name or name.endswith(":"):
         raise BenchUsageError(f"--recipe {spec!r}: write NAME or NAME:key=value,key=value")
-    return RecipeSpec(spec, name, overrides)
+    return RecipeSpec(f"{name}:{','.join(written)}" if written else name, name, overrides)
 
 
 def parse_recipes(specs: Sequence[str]) -> list[RecipeSpec]:

@@ -212,6 +212,7 @@ class Part:
     questions: Sequence[Question]
     file: str | None = None
     only: Sequence[str] = ()
+    judge: str | None = None
 
 
 def report(directory: RunDirectory, part: Part | None = None) -> tuple[Report, list[Row]]:
@@ -223,7 +224,7 @@ def report(directory: RunDirectory, part: Part | None = None) -> tuple[Report, l
     if part is None:
         scored = rows(directory)
         return build(info, scored, info.questions_count), scored
-    scored = rows(directory, part.questions)
+    scored = rows(directory, part.questions, part.judge)
     if not scored:
         raise BenchUsageError(f"{directory.path} has no result of these questions; their ids are others")
     there = {row.id for row in scored}
@@ -233,6 +234,7 @@ def report(directory: RunDirectory, part: Part | None = None) -> tuple[Report, l
         questions_sha256=fingerprint(part.questions),
         questions_file=part.file or info.questions_file,
         only=(*info.only, *part.only),
+        judge=part.judge or info.judge,
     )
     made = build(graded, scored, len(part.questions))
     of_file = f", as {part.file} has them" if part.file else ""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 import platform
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Protocol
 
 from ekr.bench.directory import Appender, Key, RunDirectory, RunInfo, StoredResult
@@ -88,8 +91,8 @@ def run(
 
     A question that fails is stored with its error, and is asked again on resume. `engine` describes store
     and models; with `chunks` in it, an empty store is refused; `recipe_values` has the plain values of each
-    recipe by spec, to notice an edited file on resume. `prepare` is called once before the first question,
-    if there is any, to load models outside its latency. Raises BenchUsageError (a directory of another
+    recipe by spec, to notice an edited file on resume. `prepare` is called in each thread before its first
+    question, if there is any, to load models outside its latency. Raises BenchUsageError (a directory of another
     run or of other files, repeat or jobs below 1, nothing to ask), StoreEmpty, UsageError (an unknown recipe) and
     ModelMissing; KeyboardInterrupt passes through with every finished result on disk.
     """
@@ -120,10 +123,9 @@ def run(
         info = directory.begin(asked, list(questions), resume=resume)
         tasks = _missing(directory, info, questions)
         counter = _Counter(tasks, info, on_progress)
-        if tasks and prepare is not None:
-            prepare()
+        asking = _Asking(answerer, options.retrieval_only, prepare)
         with Appender(directory.results_file) as appender:
-            for stored in _answers(tasks, answerer, options.retrieval_only, options.jobs):
+            for stored in _answers(tasks, asking, options.jobs):
                 appender.add(asdict(stored))
                 counter.add(stored)
     return info
@@ -141,44 +143,73 @@ def _missing(directory: RunDirectory, info: RunInfo, questions: Sequence[Questio
     return [task for task in tasks if task.key not in done]
 
 
-def _answers(tasks: Sequence[_Task], answerer: Answerer, context_only: bool, jobs: int) -> Iterator[StoredResult]:
+def _answers(tasks: Sequence[_Task], asking: _Asking, jobs: int) -> Iterator[StoredResult]:
     if jobs == 1:
         for task in tasks:
-            yield _ask(answerer, task, context_only)
+            yield asking.ask(task)
         return
-    # A bounded window, so that an interrupt finds few queries under way and memory holds few results.
-    waiting = iter(tasks)
-    running: set[Future[StoredResult]] = set()
+    # Each job hands over its own outcome, so that an interrupt at any point of this thread loses none.
+    done: SimpleQueue[StoredResult | BaseException] = SimpleQueue()
+
+    def job(task: _Task) -> None:
+        try:
+            done.put(asking.ask(task))
+        except BaseException as error:
+            done.put(error)
+
     with ThreadPoolExecutor(jobs, thread_name_prefix="bench") as pool:
         try:
-            while True:
-                for task in waiting:
-                    running.add(pool.submit(_ask, answerer, task, context_only))
-                    if len(running) >= jobs:
-                        break
-                if not running:
-                    return
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                # What is answered comes first, so that it is kept when another query raises, such as an interrupt.
-                yield from (future.result() for future in sorted(finished, key=lambda f: f.exception() is not None))
+            # A bounded window: an interrupt finds few queries under way, and memory holds few results.
+            for number, task in enumerate(tasks):
+                if number >= jobs:
+                    yield _result(done.get())
+                pool.submit(job, task)
+            for _ in tasks[:jobs]:
+                yield _result(done.get())
+        except (KeyboardInterrupt, Exception):
+            log.warning("stopping; the questions under way are waited for and kept")
+            pool.shutdown(wait=True, cancel_futures=True)
+            while not done.empty():
+                if isinstance(late := done.get(), StoredResult):
+                    yield late
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ask(answerer: Answerer, task: _Task, context_only: bool) -> StoredResult:
-    begin = time.perf_counter()
-    try:
-        result = answerer.query(task.question.question, task.recipe, context_only=context_only)
-        seconds = time.perf_counter() - begin
-        context_sent(result)
-    except FATAL:
-        raise
-    except Exception as error:
-        log.warning("%s, question %s: %s: %s", task.recipe, task.question.id, type(error).__name__, error)
-        log.debug("the failure in full", exc_info=True)
-        message = " ".join(str(error).split())
-        return StoredResult(*task.key, None, None, {"type": type(error).__name__, "message": message})
-    return StoredResult(*task.key, seconds, dict(result))
+def _result(outcome: StoredResult | BaseException) -> StoredResult:
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
+
+
+class _Asking:
+    """Asks one question at a time in each thread, which prepares itself before its first."""
+
+    def __init__(self, answerer: Answerer, context_only: bool, prepare: Callable[[], None] | None) -> None:
+        self._answerer = answerer
+        self._context_only = context_only
+        self._prepare = prepare
+        self._ready = threading.local()
+
+    def ask(self, task: _Task) -> StoredResult:
+        """The result, or the error of this question. Raises what would fail every question."""
+        if self._prepare is not None and not getattr(self._ready, "yes", False):
+            self._prepare()
+            self._ready.yes = True
+        begin = time.perf_counter()
+        try:
+            result = self._answerer.query(task.question.question, task.recipe, context_only=self._context_only)
+            seconds = time.perf_counter() - begin
+            context_sent(result)
+        except FATAL:
+            raise
+        except Exception as error:
+            log.warning("%s, question %s: %s: %s", task.recipe, task.question.id, type(error).__name__, error)
+            log.debug("the failure in full", exc_info=True)
+            message = " ".join(str(error).split())
+            return StoredResult(*task.key, None, None, {"type": type(error).__name__, "message": message})
+        return StoredResult(*task.key, seconds, dict(result))
 
 
 class _Counter:
@@ -217,8 +248,6 @@ class _Counter:
 
 def machine() -> dict[str, Any]:
     """The machine of a run, for the reader of its table: processor, cores, system, Python."""
-    import os
-
     processor = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
     if information.is_file():

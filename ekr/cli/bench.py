@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from difflib import get_close_matches
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +18,7 @@ from typer.core import TyperGroup
 from ekr.bench.directory import RunDirectory
 from ekr.bench.errors import BenchUsageError
 from ekr.bench.questions import Question, load_questions, select
+from ekr.bench.recipes import parse_recipe
 from ekr.bench.runs import RunOptions, run
 from ekr.cli import console
 from ekr.cli.bench_engine import EngineAnswerer
@@ -112,23 +115,27 @@ def run_(
     quiet: QuietOption = False,
     verbose: VerboseOption = 0,
 ) -> None:
-    """Ask every question of every recipe and print the table. A stopped run goes on with --resume."""
+    """Ask every question of every recipe and print the table. A stopped run goes on with --resume.
+
+    Exit code 1 when a query failed: the table says which and why, and --resume asks it again.
+    """
     output = Output(format_, plot, plot_metric, quiet)
-    output.check()
+    output.check(retrieval_only=retrieval_only)
     asked = select(load_questions(questions), only or [])
     settings = load_settings(store=store, generator=generator, reranker=reranker, seed=seed)
-    recipes = recipe or [settings.recipe]
     if judge and retrieval_only:
         raise BenchUsageError("--judge grades answers, and --retrieval-only makes none; leave one out")
     note = _independence(judge, settings.generator, force_judge)
     directory = RunDirectory(_directory(out, questions, resume=resume))
     directory.check_usable()
+    begun = directory.info().recipes if resume and directory.exists else ()
+    recipes = [parse_recipe(spec).spec for spec in recipe or ()] or list(begun) or [settings.recipe]
     options = RunOptions(recipes, repeat, retrieval_only, jobs, settings.generator, str(questions), tuple(only or ()))
     given = {"generator": generator, "reranker": reranker, "seed": seed}
     answerer = EngineAnswerer(lambda: open_engine(store, **given))
     try:
         engine = answerer.describe()
-        values = {spec: answerer.recipe(spec).model_dump(mode="json") for spec in recipes}
+        values = {spec: answerer.recipe(spec).model_dump(mode="json") for spec in (*begun, *recipes)}
         with ProgressLine("asking", enabled=not quiet) as line:
             run(
                 directory,
@@ -138,7 +145,7 @@ def run_(
                 engine=engine,
                 recipe_values=values,
                 resume=resume,
-                prepare=lambda: answerer.warm_up(recipes, context_only=retrieval_only),
+                prepare=lambda: answerer.warm_up(list(values), context_only=retrieval_only),
                 on_progress=line.asked,
             )
     except KeyboardInterrupt:
@@ -147,7 +154,8 @@ def run_(
         answerer.close()
     if judge:
         _judge(directory, judge, note, None, quiet=quiet)
-    output.show(directory)
+    if output.show(directory):
+        raise typer.Exit(1)
 
 
 @app.command("grade")
@@ -178,7 +186,7 @@ def grade(
     part: Part | None = None
     if questions or only:
         asked = select(load_questions(questions) if questions else stored.questions(), only or [])
-        part = Part(asked, str(questions) if questions else None, only or ())
+        part = Part(asked, str(questions) if questions else None, only or (), judge)
     if judge:
         note = _independence(judge, info.generator, force_judge)
         _judge(stored, judge, note, part.questions if part else None, quiet=quiet)
@@ -242,8 +250,11 @@ def _directory(out: Path | None, questions: Path, *, resume: bool) -> Path:
     if out is not None:
         return out
     if not resume:
-        return RUNS / f"{questions.stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    runs = sorted(RUNS.glob(f"{questions.stem}-[0-9]*-[0-9]*/run.json"))
+        new = RUNS / f"{questions.stem}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        others = (new.with_name(f"{new.name}-{number}") for number in count(2))
+        return next(path for path in (new, *islice(others, 100)) if not path.exists())
+    stamped = re.compile(re.escape(questions.stem) + r"-\d{8}-\d{6}(-\d+)?")
+    runs = sorted(path for path in RUNS.glob("*/run.json") if stamped.fullmatch(path.parent.name))
     if not runs:
         raise BenchUsageError(f"no run of {questions.name} in {RUNS} to go on with; leave out --resume")
     return runs[-1].parent
@@ -253,7 +264,9 @@ def _independence(judge: str | None, generator: str | None, force: bool) -> str 
     if judge is None:
         return None
     from ekr.bench.judge import check_independence
+    from ekr.models.known import require_known
 
+    require_known(judge, "generator")
     return check_independence(judge, generator or "", force=force)
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from ekr.bench.recipes import parse_recipe
-from ekr.errors import RetrievalError, StoreEmpty
+from ekr.errors import ModelError, RetrievalError, StoreEmpty
+from ekr.models.base import Message
 
 if TYPE_CHECKING:
     from ekr.engine import Engine
     from ekr.recipes import Recipe
+
+log = logging.getLogger(__name__)
 
 _WARM_UP = "What is this collection about?"
 
@@ -46,13 +51,23 @@ class EngineAnswerer:
     def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
         """See ekr.bench.runs.Answerer."""
         chosen = self.recipe(recipe)
-        ask = self.engine.retrieve if context_only else self.engine.query
-        return ask(question, chosen).to_json()
+        if context_only:
+            return self.engine.retrieve(question, chosen, exact=self._counts_exactly()).to_json()
+        return self.engine.query(question, chosen).to_json()
+
+    def _counts_exactly(self) -> bool:
+        try:
+            self.engine.models.generator()
+        except ModelError as error:
+            log.warning("tokens of the context are estimated, as the generator is not there to count them: %s", error)
+            return False
+        return True
 
     def warm_up(self, specs: Sequence[str], *, context_only: bool) -> None:
         """Loads what the recipes use, so that no question's latency holds the loading of a model."""
         if not context_only:
-            self.engine.models.generator()
+            # Its first token reads the whole file from the disk.
+            next(self.engine.models.generator().stream([Message("user", _WARM_UP)], max_tokens=1), None)
         for spec in specs:
             try:
                 self.query(_WARM_UP, spec, context_only=True)
@@ -71,6 +86,7 @@ class EngineAnswerer:
             **{name: status[name] for name in kept},
             "reranker": settings.reranker,
             "seed": settings.seed,
+            "ekr": version("ekr"),
         }
 
     def close(self) -> None:

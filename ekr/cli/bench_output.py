@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ekr.bench.directory import RunDirectory
+from ekr.bench.errors import BenchUsageError
+from ekr.bench.metrics import OF_ANSWERS
 from ekr.cli import console
 
 if TYPE_CHECKING:
@@ -33,15 +35,20 @@ class Output:
     metric: str | None
     quiet: bool
 
-    def check(self) -> None:
+    def check(self, *, retrieval_only: bool = False) -> None:
         """Raises BenchUsageError and BenchError for a picture that could not be drawn, before hours are spent."""
         if self.plot is not None:
             from ekr.bench.plot import check_plot
 
             check_plot(self.plot, self.metric)
+        if retrieval_only and self.metric in OF_ANSWERS:
+            raise BenchUsageError(f"--plot-metric {self.metric} is of answers, and --retrieval-only makes none")
 
-    def show(self, directory: RunDirectory, part: Part | None = None) -> None:
-        """Prints, saves and draws the report of a run as it stands; that of a part is not saved."""
+    def show(self, directory: RunDirectory, part: Part | None = None) -> int:
+        """Prints, saves and draws the report of a run as it stands; that of a part is not saved.
+
+        Returns how many queries failed.
+        """
         from ekr.bench import tables
         from ekr.bench.report import report, save
 
@@ -66,3 +73,4 @@ class Output:
         if not self.quiet:
             of_part = "; its report and rows are not replaced by these of other questions" if part else ""
             console.talk(f"the run is in {directory.path}{of_part}")
+        return sum(recipe.failed for recipe in made.recipes)

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from datetime import datetime, tzinfo
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from typer.testing import CliRunner, Result
 from ekr.bench.errors import BenchUsageError, QuestionsError
 from ekr.cli import bench
 from ekr.cli.bench_progress import duration
-from ekr.errors import EkrError, StoreEmpty
+from ekr.errors import EkrError, ModelError, StoreEmpty
 from ekr.recipes import Recipe
 from tests.bench.library import QUESTIONS, Library, engine
 
@@ -141,6 +142,56 @@ def test_an_interrupt_says_how_to_go_on(file: Path, monkeypatch: pytest.MonkeyPa
     assert not Path("run/report.json").exists()
 
 
+def test_a_resumed_run_without_recipes_asks_those_it_has(file: Path) -> None:
+    call(file, "-r", "bm25", "-r", "bm25: limit = 3", "--out", "run")
+    call(file, "--resume", "--out", "run")
+    call(file, "--resume", "--out", "run", "-r", "bm25:limit=3")
+    made = json.loads(Path("run/run.json").read_text(encoding="utf-8"))
+    assert made["recipes"] == ["bm25", "bm25:limit=3"]
+
+
+def test_a_run_with_a_failed_query_ends_with_1_and_shows_the_table(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(LibraryAnswerer):
+        def query(self, question: str, recipe: str, *, context_only: bool) -> Mapping[str, Any]:
+            if question.startswith("What is the capital"):
+                raise ModelError("the endpoint is gone")
+            return super().query(question, recipe, context_only=context_only)
+
+    monkeypatch.setattr(bench, "EngineAnswerer", Broken)
+    shown = call(file, "-r", "bm25", "--out", "run", "--format", "markdown", code=1)
+    assert "1 of 6 queries failed" in shown.stdout
+    monkeypatch.setattr(bench, "EngineAnswerer", LibraryAnswerer)
+    assert "failed" not in call(file, "--resume", "--out", "run", "--format", "markdown").stdout
+
+
+def test_resuming_finds_the_runs_of_this_file_alone(file: Path) -> None:
+    other = file.with_name("library-1-20260101-000000.jsonl")
+    odd = file.with_name("q[1].jsonl")
+    for path in (other, odd):
+        path.write_text(QUESTIONS, encoding="utf-8")
+        call(path, "-r", "bm25", "--quiet")
+    call(file, "--resume", code=2)
+    call(odd, "--resume")
+    assert len(list(Path(".ekr-bench").iterdir())) == 2
+
+
+def test_runs_that_begin_in_the_same_second_have_directories_of_their_own(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Stopped:
+            return cls(2026, 1, 2, 3, 4, 5, tzinfo=tz)
+
+    monkeypatch.setattr(bench, "datetime", Stopped)
+    call(file, "-r", "bm25", "--quiet")
+    call(file, "-r", "bm25", "--quiet")
+    assert sorted(path.name for path in Path(".ekr-bench").iterdir()) == [
+        "library-20260102-030405",
+        "library-20260102-030405-2",
+    ]
+
+
 def test_files_of_the_user_are_never_written_over(file: Path) -> None:
     own = Path("own")
     own.mkdir()
@@ -170,6 +221,8 @@ def test_bad_requests_are_refused_before_anything_is_asked(file: Path) -> None:
     for more in (
         ["--judge", "qwen2.5-coder-0.5b", "--generator", "qwen2.5-coder-1.5b"],
         ["--judge", "gpt-x", "--retrieval-only"],
+        ["--judge", "nonsuch"],
+        ["--plot", "picture.png", "--plot-metric", "facts_in_answer", "--retrieval-only"],
         ["--plot", "picture.gif"],
         ["--only", "category=nobody"],
         ["-r", "bm25:limit="],
