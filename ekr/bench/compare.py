@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ekr.bench.directory import RunDirectory
+from ekr.bench.directory import RunDirectory, RunInfo
 from ekr.bench.errors import BenchUsageError
 from ekr.bench.grading import Row, mean, rows
 from ekr.bench.likeness import differences, question_differences, recipe_differences, shortfalls
@@ -178,16 +178,28 @@ def compare(
     texts = {q.id: q.question for q in asked_b}
     same = {q.id for q in asked_a if texts.get(q.id) == q.question}
     notes = [*differences(info_a, info_b), *question_differences(asked_a, asked_b)]
-    rows_a, rows_b = ([row for row in rows(side) if row.id in same] for side in (a, b))
+    all_a, all_b = rows(a), rows(b)
+    rows_a, rows_b = ([row for row in side if row.id in same] for side in (all_a, all_b))
     if not rows_a or not rows_b:
         raise BenchUsageError("the two runs share no answered question, so there is nothing to compare")
     found = []
     for first, second in pairs:
         of_a, of_b = [r for r in rows_a if r.recipe == first], [r for r in rows_b if r.recipe == second]
-        own = [*recipe_differences(info_a, info_b, first, second), *shortfalls("A", of_a), *shortfalls("B", of_b)]
+        own = [
+            *recipe_differences(info_a, info_b, first, second),
+            *_incomplete("A", info_a, first, all_a),
+            *_incomplete("B", info_b, second, all_b),
+            *shortfalls("A", of_a),
+            *shortfalls("B", of_b),
+        ]
         names = (f"{a.path.name}, {first}", f"{b.path.name}, {second}")
         found.append(Comparison(*names, tuple(compare_rows(of_a, of_b, seed=seed)), (*notes, *own)))
     return found
+
+
+def _incomplete(side: str, info: RunInfo, recipe: str, scored: Sequence[Row]) -> list[str]:
+    done, expected = sum(row.recipe == recipe for row in scored), info.questions_count * info.repeat
+    return [f"{side} is incomplete: {done} of {expected} queries of {recipe} are done"] if done < expected else []
 
 
 def _pairs(a: Sequence[str], b: Sequence[str], recipe_a: str | None, recipe_b: str | None) -> list[tuple[str, str]]:
@@ -235,7 +247,7 @@ def rich_comparison(one: Comparison) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from ekr.bench.tables import number_text
+    from ekr.bench.tables import difference_text, interval_text, number_text
 
     table = Table(
         title=f"A = {one.a}; B = {one.b}", title_justify="left", title_style="bold", box=SIMPLE_HEAD, show_edge=False
@@ -243,12 +255,12 @@ def rich_comparison(one: Comparison) -> list[RenderableType]:
     for title in ("Metric", "Pairs", "A", "B", "B − A", "95 % interval"):
         table.add_column(title, justify="left" if title == "Metric" else "right")
     for d in one.differences:
-        show = partial(number_text, d.metric.unit)
-        interval = "–" if d.low is None or d.high is None else f"{show(d.low)} to {show(d.high)}"
+        show, apart = (partial(text, d.metric.unit) for text in (number_text, difference_text))
+        interval = "–" if d.low is None or d.high is None else interval_text(d.metric.unit, d.low, d.high)
         style = "bold" if d.sure else ""
         sign = "+" if d.difference > 0 else ""
         table.add_row(
-            d.metric.title, str(d.pairs), show(d.a), show(d.b), sign + show(d.difference), interval, style=style
+            d.metric.title, str(d.pairs), show(d.a), show(d.b), sign + apart(d.difference), interval, style=style
         )
     lines = [Text("Bold: the interval leaves out 0. Pairs are questions.", style="dim")]
     for d in one.differences:

@@ -221,8 +221,10 @@ def _score_answer(question: Question, result: Mapping[str, Any], *, failed: bool
         values["page_cited"] = float(cites_page(question, references, PAGE_TOLERANCE))
         values["page_exact"] = float(cites_page(question, references, 0))
     if question.answers:
-        values["exact_match"] = 0.0 if failed else exact_match(question.answers, answer)
-        values["f1"] = 0.0 if failed else token_f1(question.answers, answer)
+        # Normalised, an accepted answer such as "A" is empty, too.
+        silent = failed or not answer.strip()
+        values["exact_match"] = 0.0 if silent else exact_match(question.answers, answer)
+        values["f1"] = 0.0 if silent else token_f1(question.answers, answer)
     return values
 
 

@@ -23,6 +23,13 @@ _CHARACTERS = str.maketrans(
     }
 )
 _WHITE_SPACE = re.compile(r"\s+")
+_VERBOSE = re.compile(r"\(\?[aiLmsu]*x")
+# Of a regex: a run of white space written in any way, a character by its number, any other character or escape.
+_TOKEN = re.compile(
+    r"(?P<blank>(?:\\?\s|\\[nrtfv]|\\u(?:00a0|200[0-9a]|202f|205f|3000)|\\xa0)+)"
+    r"|\\[ux](?P<code>(?<=u)[0-9a-f]{4}|(?<=x)[0-9a-f]{2})|\\.|.",
+    re.DOTALL | re.IGNORECASE,
+)
 _CITATION = re.compile(r"\s*\[\d+(?:\s*[,;\u2013-]\s*\d+)*\]")
 _ARTICLE = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -34,8 +41,21 @@ def normalise(text: str) -> str:
 
 
 def normalise_pattern(pattern: str) -> str:
-    """The literal characters of a regex as `normalise` leaves them in a text; its white space is kept."""
-    return unicodedata.normalize("NFC", pattern).translate(_CHARACTERS)
+    """A regex with its literal characters, also those by number, as `normalise` leaves them in a text.
+
+    A run of white space is one space, but for a regex with (?x), where it only lays the regex out.
+    """
+    verbose = _VERBOSE.search(pattern) is not None
+
+    def plain(token: re.Match[str]) -> str:
+        if token["blank"]:
+            return token[0].translate(_CHARACTERS) if verbose else " "
+        if token["code"]:
+            character = chr(int(token["code"], 16))
+            return character.translate(_CHARACTERS) if ord(character) in _CHARACTERS else token[0]
+        return token[0].translate(_CHARACTERS)
+
+    return _TOKEN.sub(plain, unicodedata.normalize("NFC", pattern))
 
 
 def without_citations(answer: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ekr.bench.errors import BenchError, BenchUsageError
 from ekr.bench.metrics import BY_KEY, PERCENTILES, Metric
-from ekr.bench.report import Figure, RecipeReport, Report
+from ekr.bench.report import Figure, RecipeReport, Report, counts_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,8 @@ def plot(report: Report, path: Path, key: str | None = None) -> None:
         _by_category(panels[1], report, metric, measured)
     columns = min(4, len(report.recipes)) if measured else min(2, len(report.recipes))
     handles, labels = panels[0].get_legend_handles_labels()
-    picture.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    markers = [handle[0] for handle in handles]  # without the bars, which would stick out of the keys
+    picture.legend(markers, labels, loc="outside lower center", ncols=columns, frameon=False)
     questions = f"{report.run.questions} questions"
     picture.suptitle(" · ".join(filter(None, (Path(report.run.questions_file).name, questions))))
     try:
@@ -86,27 +88,47 @@ def plot(report: Report, path: Path, key: str | None = None) -> None:
 
 
 def _style(index: int) -> dict[str, Any]:
-    return {"color": _COLOURS[index % len(_COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
+    return {
+        "color": _COLOURS[index % len(_COLOURS)],
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "markerfacecolor": "none",
+        "markeredgewidth": 1.6,
+        "linestyle": "none",
+    }
+
+
+def _size(index: int, count: int, largest: float) -> float:
+    """Falls from recipe to recipe, so that of equal points each is seen in the one below it."""
+    return largest * (1 - 0.5 * index / max(1, count - 1))
 
 
 def _scale(metric: Metric) -> float:
     return 100.0 if metric.unit == "share" else 1.0
 
 
-def _spread(figure: Figure, scale: float) -> tuple[float, list[list[float]]]:
+def _spread(figure: Figure, scale: float) -> tuple[float, list[list[float]] | None]:
+    """The mean, and how far its bar goes to each side; None for no bar, whose ends would fill a hollow marker."""
     value, low, high = (scale * (part or 0.0) for part in (figure.value, figure.low, figure.high))
-    return value, [[max(0.0, value - low)], [max(0.0, high - value)]]
+    return value, [[max(0.0, value - low)], [max(0.0, high - value)]] if high > low else None
 
 
 def _label(metric: Metric) -> str:
-    return f"{metric.title} (%)" if metric.unit == "share" else metric.title
+    label = f"{metric.title} (%)" if metric.unit == "share" else metric.title
+    return label if metric.higher_is_better else f"{label}, lower is better"
 
 
-def _limits(metric: Metric) -> tuple[float, float]:
+def _limits(metric: Metric, report: Report) -> tuple[float, float]:
+    """The ends of the metric's axis: all it can be, for a number 0 and the largest; markers at the ends are whole."""
+    if metric.unit == "number":
+        parts = [recipe.metrics for recipe in report.recipes]
+        parts += [figures for recipe in report.recipes for figures in recipe.categories.values()]
+        top = max((figures[metric.key].high or 0.0 for figures in parts), default=0.0) or 1.0
+        return -0.03 * top, 1.05 * top
     return {"share": (-3, 103), "score": (0.9, 5.1)}.get(metric.unit, (-0.03, 1.03))
 
 
 def _against_latency(axes: Axes, report: Report, metric: Metric) -> None:
+    fastest: list[float] = []
     slowest: list[float] = []
     for index, recipe in enumerate(report.recipes):
         quality, latency = recipe.metrics[metric.key], recipe.metrics["latency_p50"]
@@ -114,21 +136,23 @@ def _against_latency(axes: Axes, report: Report, metric: Metric) -> None:
             continue
         y, y_error = _spread(quality, _scale(metric))
         x, x_error = _spread(latency, 1.0)
-        slowest.append(x)
+        fastest.append(latency.low or 0.0)
+        slowest.append(latency.high or 0.0)
+        size = _size(index, len(report.recipes), 12)
         axes.errorbar(
-            [x], [y], xerr=x_error, yerr=y_error, label=recipe.recipe, markersize=9, capsize=4, linestyle="none",
-            **_style(index),
-        )  # fmt: skip
-    if slowest and min(slowest) > 0 and max(slowest) / min(slowest) > 8:
+            [x], [y], xerr=x_error, yerr=y_error, label=recipe.recipe, markersize=size, capsize=4, **_style(index)
+        )
+    if fastest and min(fastest) > 0 and max(slowest) / min(fastest) > 8:
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        decades = math.log10(max(slowest) / min(fastest))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_xlim(left=0, right=1.1 * max(slowest, default=1.0))
-    axes.set_ylim(*_limits(metric))
+    axes.set_ylim(*_limits(metric, report))
     axes.set_xlabel("Latency p50 (s)")
     axes.set_ylabel(_label(metric))
     axes.set_title("Quality against latency" + (", ranges over repeats" if report.run.repeat > 1 else ""))
@@ -149,15 +173,15 @@ def _by_category(axes: Axes, report: Report, metric: Metric, categories: list[st
                 continue
             x, x_error = _spread(figure, _scale(metric))
             y = row + (index - (len(report.recipes) - 1) / 2) * step
-            axes.errorbar([x], [y], xerr=x_error, markersize=6, capsize=3, linestyle="none", **_style(index))
-    counts = [max(f.over for r in report.recipes if (f := _category(r, c, metric))) for c in categories]
+            axes.errorbar([x], [y], xerr=x_error, markersize=6, capsize=3, **_style(index))
+    counts = [counts_text(f for r in report.recipes if (f := _category(r, c, metric))) for c in categories]
     axes.set_yticks(
         range(len(categories)), [f"{name} ({count})" for name, count in zip(categories, counts, strict=True)]
     )
     for line in range(1, len(categories)):
         axes.axhline(line - 0.5, color="0.85", linewidth=0.8)
     axes.invert_yaxis()
-    axes.set_xlim(*_limits(metric))
+    axes.set_xlim(*_limits(metric, report))
     axes.set_xlabel(_label(metric))
     axes.set_title("By category (number of questions)")
     axes.grid(axis="x", alpha=0.3)

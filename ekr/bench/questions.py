@@ -15,11 +15,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ekr.bench.errors import BenchUsageError, QuestionsError
 from ekr.bench.matching import compiled
+from ekr.bench.normalise import normalise_pattern
 
 
 def _pattern(value: str) -> str:
-    if not value.strip():
-        raise ValueError("an empty regex matches every text")
+    if not normalise_pattern(value).strip():
+        raise ValueError("an empty regex matches every text; so does one of invisible characters or of white space")
     try:
         compiled(value)
     except (re.error, OverflowError, RecursionError) as error:
@@ -72,7 +73,7 @@ class Question(BaseModel):
     trap: bool = False
     pages: list[Page] = []
     category: str | None = None
-    answers: list[str] = []
+    answers: list[Annotated[str, AfterValidator(_filled)]] = []
     gold_passages: list[Identifier] = []
 
     @property
@@ -96,10 +97,23 @@ def _problems(error: ValidationError) -> Iterable[str]:
                 yield f"{field!r}: {detail['msg'].removeprefix('Input ')}"
 
 
+class _Twice(ValueError):
+    pass
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for field, value in pairs:
+        if field in data:
+            raise _Twice(f"field {field!r} twice; write it once")
+        data[field] = value
+    return data
+
+
 def _json(line: str) -> Any:
     """Raises ValueError with what to say of the line."""
     try:
-        data: Any = json.loads(line)
+        data: Any = json.loads(line, object_pairs_hook=_once)
         json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
@@ -108,6 +122,8 @@ def _json(line: str) -> Any:
         raise ValueError(f"{half!r} is half a character (a lone surrogate); write the character itself") from None
     except RecursionError:
         raise ValueError("not JSON: too deep") from None
+    except _Twice:
+        raise
     except ValueError as error:  # a whole number of thousands of digits
         raise ValueError(f"not JSON: {error}") from None
     return data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ekr.bench.directory import RunDirectory, RunInfo
 from ekr.bench.errors import BenchUsageError
 from ekr.bench.grading import Row, mean, rows, rows_as_jsonl
-from ekr.bench.metrics import METRICS, aggregate
+from ekr.bench.metrics import METRICS, PERCENTILES, aggregate
 from ekr.bench.questions import Question, fingerprint
 
 
@@ -29,6 +29,7 @@ class Figure(_Part):
     high: float | None = Field(description="Highest of the repeats")
     repeats: list[float | None] = Field(description="The figure of each repeat")
     over: int = Field(ge=0, description="Questions that count, in the repeat with most of them")
+    overs: list[int] = Field(description="Questions that count, in each repeat")
 
 
 class RecipeReport(_Part):
@@ -105,7 +106,18 @@ def _figure(key: str, by_repeat: Sequence[Sequence[Row]]) -> Figure:
         high=max(known, default=None),
         repeats=per_repeat,
         over=max(len(values) for values in present),
+        overs=[len(values) for values in present],
     )
+
+
+def counts_text(figures: Iterable[Figure]) -> str:
+    """Over how many questions figures are: `12`, or `3 – 12` where recipes or their repeats differ.
+
+    Repeats without a question are left out where the figure has another.
+    """
+    counts = [count for figure in figures for count in ([c for c in figure.overs if c] or [0])]
+    low, high = min(counts), max(counts)
+    return f"{low} – {high}" if low != high else str(high)
 
 
 def build(info: RunInfo, scored: Sequence[Row], questions: int) -> Report:
@@ -151,7 +163,7 @@ def _notes(info: RunInfo, recipes: Sequence[RecipeReport], scored: Sequence[Row]
     if len(scored) < expected:
         notes.append(f"Incomplete: {len(scored)} of {expected} queries are done; --resume asks the rest.")
     if info.repeat > 1:
-        notes.append(f"Ranges over {info.repeat} runs; a difference inside a range is noise.")
+        notes.append(_ranges(info, scored))
     if info.retrieval_only:
         notes.append("Retrieval only: no answers, so nothing about them is measured.")
     elif info.judge is None:
@@ -183,9 +195,26 @@ def _notes(info: RunInfo, recipes: Sequence[RecipeReport], scored: Sequence[Row]
                 f"{recipe.recipe}: what the generator says of a question before the search is kept, so latencies leave "
                 "it out where the question was asked before, as in each repeat after the first."
             )
+    if (other := info.machine.get("also")) is not None:
+        notes.append(f"Part of it ran on another machine ({other.get('processor')}), so latencies are of both.")
     if info.jobs > 1:
         notes.append(f"{info.jobs} queries ran at the same time, so latencies are those of a busy machine.")
     return notes
+
+
+def _ranges(info: RunInfo, scored: Sequence[Row]) -> str:
+    by_question: dict[tuple[str, str], list[list[float | None]]] = {}
+    for row in scored:
+        quality = [row.values.get(metric.key) for metric in METRICS if metric.key not in PERCENTILES]
+        by_question.setdefault((row.recipe, row.id), []).append(quality)
+    repeated = [found for found in by_question.values() if len(found) > 1]
+    if not repeated or any(one != found[0] for found in repeated for one in found[1:]):
+        return f"Ranges over {info.repeat} runs; a difference inside a range is noise."
+    why = "what is found is always the same" if info.retrieval_only else "a generator with a seed repeats itself"
+    return (
+        f"All {info.repeat} runs scored the same on every question ({why}), so ranges are of latency alone and do not "
+        "say how sure a difference is; `ekr bench compare` gives intervals over the questions."
+    )
 
 
 def _asks_generator_first(recipe: Mapping[str, Any]) -> bool:
@@ -197,12 +226,12 @@ def _asks_generator_first(recipe: Mapping[str, Any]) -> bool:
 
 
 def _denominators(recipes: Sequence[RecipeReport]) -> str:
-    over: dict[str, int] = {}
+    over: dict[str, list[Figure]] = {}
     for metric in METRICS:
-        counts = [recipe.metrics[metric.key].over for recipe in recipes]
-        if max(counts, default=0):
-            over[metric.over] = max(counts)
-    return "Over: " + ", ".join(f"{what} {count}" for what, count in over.items()) + "."
+        figures_of = [recipe.metrics[metric.key] for recipe in recipes]
+        if any(figure.over for figure in figures_of):
+            over.setdefault(metric.over, []).extend(figures_of)
+    return "Over: " + ", ".join(f"{what} {counts_text(found)}" for what, found in over.items()) + "."
 
 
 @dataclass(frozen=True, slots=True)

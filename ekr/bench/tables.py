@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 ABSENT = "–"
-_NARROW, _WIDE = 76, 124
+_NARROW, _ROOMY, _WIDE = 76, 100, 124
+_NAME = 16
 _GROUPS = {"main": "Overview", "answers": "Answers", "ranking": "Ranking of gold passages"}
 _SHORT = {
     "correctness": "Correct\n/5",
@@ -25,18 +27,22 @@ _SHORT = {
     "page_cited": "Page\ncited",
     "latency_p50": "p50",
     "latency_p95": "p95",
-    "facts_in_context_no_traps": "Facts in context,\ntraps apart",
+    "page_exact": "Exact\npage",
+    "facts_in_answer": "Facts in\nanswer",
+    "facts_in_context_no_traps": "Facts in\ncontext,\ntraps apart",
+    "passages_sent": "Passages\nsent",
 }
 
 
 def cell(metric: Metric, figure: Figure) -> str:
     """One cell: the figure, or its range over the repeats; `–` where nothing was measured.
 
-    Shares of trap questions are counts out of the number of traps, as people compare them.
+    Shares of trap questions are counts out of the number of traps, as people compare them, where that is the same
+    in every repeat.
     """
     if figure.low is None or figure.high is None:
         return ABSENT
-    if metric.key == "traps_handled":
+    if metric.key == "traps_handled" and set(figure.overs) <= {0, figure.over}:
         low, high = (_number(value * figure.over) for value in (figure.low, figure.high))
         return f"{low}/{figure.over}" if low == high else f"{low} – {high}/{figure.over}"
     number, suffix = _FORMATS[metric.unit]
@@ -67,6 +73,16 @@ def number_text(unit: str, value: float) -> str:
     return ("-" if value < 0 else "") + number(abs(value)) + suffix
 
 
+def difference_text(unit: str, value: float) -> str:
+    """A difference of two figures with its unit; that of two shares is in points, not in percent of either."""
+    return number_text(unit, value).replace(" %", " points")
+
+
+def interval_text(unit: str, low: float, high: float) -> str:
+    """An interval of differences, with its unit once."""
+    return f"{difference_text(unit, low).partition(' ')[0]} to {difference_text(unit, high)}"
+
+
 def rich_table(report: Report, width: int) -> list[RenderableType]:
     """What to print on a terminal of `width` columns: a table a group of columns, then the notes.
 
@@ -93,18 +109,35 @@ def rich_table(report: Report, width: int) -> list[RenderableType]:
             box=SIMPLE_HEAD,
             show_edge=False,
             pad_edge=False,
-            padding=(0, 1 if width >= 100 else 0),
+            padding=(0, 1 if width >= _ROOMY else 0),
         )
-        table.add_column("Recipe", overflow="fold")
-        for metric in metrics:
-            heading = metric.title if width >= _WIDE else _SHORT.get(metric.key, metric.title)
+        headings, rows, names = _layout(report, metrics, width)
+        table.add_column("Recipe", overflow="fold", width=names)
+        for heading in headings:
             table.add_column(heading, justify="right", overflow="fold")
-        for recipe in report.recipes:
-            # A figure and its unit stay together; a range may break at its dash.
-            cells = [cell(m, recipe.metrics[m.key]).replace(" %", "\u00a0%").replace(" s", "\u00a0s") for m in metrics]
+        for recipe, cells in zip(report.recipes, rows, strict=True):
             table.add_row(Text(recipe.recipe), *cells)
         parts.append(table)
     return parts + [Text(note, style="dim") for note in report.notes]
+
+
+def _layout(report: Report, metrics: Sequence[Metric], width: int) -> tuple[list[str], list[list[str]], int]:
+    """Headings, cells and the width of names: short headings where there is no room, then ranges on two lines.
+
+    What is left over is for names, which have the columns of a short one at least.
+    """
+    whole = [[cell(metric, recipe.metrics[metric.key]) for metric in metrics] for recipe in report.recipes]
+    broken = [[text.replace(" – ", " –\n") for text in cells] for cells in whole]
+    titles = [textwrap.fill(metric.title, 13) for metric in metrics]
+    short = [_SHORT.get(metric.key, metric.title) for metric in metrics]
+    longest = max(map(len, ("Recipe", *(recipe.recipe for recipe in report.recipes))))
+    gap = 3 if width >= _ROOMY else 1  # the divider, and padding on both sides of it
+    for headings, rows in ((titles, whole), (short, whole), (short, broken)):
+        columns = zip(headings, *rows, strict=True)
+        room = width - sum(gap + max(len(line) for text in column for line in text.split("\n")) for column in columns)
+        if room >= min(longest, _NAME) and (headings is short or width >= _WIDE):
+            break
+    return headings, rows, min(longest, max(room, _NAME))
 
 
 def _lists(report: Report, metrics: Sequence[Metric]) -> list[RenderableType]:

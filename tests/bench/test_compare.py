@@ -144,7 +144,9 @@ def test_two_recipes_of_one_run_can_be_compared(runs: Path) -> None:
         screen.print(part)
     shown = screen.file.getvalue()  # type: ignore[attr-defined]
     assert "Evidence in top 5, gained by B: q1, q2, q3, q4" in shown
-    assert "+100.0 %" in shown
+    assert "+100.0 points" in shown
+    assert " 100.0 to 100.0 points" in shown
+    assert "+100.0 %" not in shown
     data = as_data([one])[0]["metrics"]
     assert next(m for m in data if m["metric"] == "evidence_top_5")["interval"] == [1.0, 1.0]
 
@@ -168,6 +170,16 @@ def test_a_question_that_was_reworded_is_left_out_and_named(runs: Path, tmp_path
     assert next(d for d in one.differences if d.metric.key == "evidence_top_5").pairs == 3
     reworded = replace(one, notes=())
     assert reworded.differences == one.differences
+
+
+def test_a_run_that_was_stopped_is_said_to_be_incomplete(runs: Path, tmp_path: Path) -> None:
+    stopped = RunDirectory(tmp_path)
+    run(stopped, questions(), Library(), RunOptions(("bm25", "bypass"), generator="q"), engine=engine())
+    lines = stopped.results_file.read_text().splitlines(keepends=True)
+    stopped.results_file.write_text("".join(lines[:8]))
+    bm25, bypass = compare(RunDirectory(runs / "a"), stopped)
+    assert bm25.notes == ()
+    assert bypass.notes == ("B is incomplete: 2 of 6 queries of bypass are done",)
 
 
 def test_unlike_runs_say_in_what(runs: Path, tmp_path: Path) -> None:

@@ -234,9 +234,14 @@ def test_retrieval_alone_measures_nothing_of_the_answer() -> None:
     assert values["evidence_top_5"] == values["facts_in_context"] == values["recall_at_5"] == 0.0
 
 
+def test_no_answer_equals_no_accepted_one() -> None:
+    values = score(question(answers=["A"]), {"answer": " ", "items": []}, retrieval_only=False)
+    assert (values["exact_match"], values["f1"]) == (0.0, 0.0)
+
+
 def test_a_failed_query_counts_as_nothing_found_and_nothing_answered() -> None:
     full = question(
-        trap=True, forbidden=["x"], facts=["x"], pages=[1], answers=[""], evidence=["x"], gold_passages=["d"]
+        trap=True, forbidden=["x"], facts=["x"], pages=[1], answers=["x"], evidence=["x"], gold_passages=["d"]
     )
     values = score(full, None, retrieval_only=False)
     absent = {"correctness", "hallucinated", "latency_p50", "latency_p95", "passages_sent", "facts_in_context_no_traps"}

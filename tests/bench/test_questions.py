@@ -60,9 +60,21 @@ def test_a_file_without_a_question_is_refused(text: str) -> None:
     assert problems(text)[0].startswith("q.jsonl:1: no question")
 
 
-@pytest.mark.parametrize("pattern", ["", "  "])
+@pytest.mark.parametrize("pattern", ["", "  ", "\u200b", "\u00a0\u00ad", r"\ufeff"])
 def test_a_regex_that_matches_everything_by_being_empty_is_refused(pattern: str) -> None:
-    assert "matches every text" in problems(f'{{"id": "a", "question": "?", "facts": ["{pattern}"]}}')[0]
+    (problem,) = problems(json.dumps({"id": "a", "question": "?", "facts": [pattern]}))
+    assert "'facts': an empty regex matches every text" in problem
+
+
+def test_an_accepted_answer_says_something() -> None:
+    (problem,) = problems(json.dumps({"id": "a", "question": "?", "answers": ["B", " "]}))
+    assert problem.startswith("q.jsonl:1: 'answers': is empty")
+
+
+def test_a_field_that_stands_twice_is_refused_with_its_line() -> None:
+    good = '{"id": "a", "question": "?", "evidence": ["a"]}\n'
+    (problem,) = problems(good + '{"id": "b", "question": "?", "evidence": ["a"], "evidence": ["b"]}')
+    assert problem == "q.jsonl:2: field 'evidence' twice; write it once"
 
 
 def test_numbers_serve_as_ids_and_booleans_do_not() -> None:

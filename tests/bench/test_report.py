@@ -20,7 +20,7 @@ from ekr.bench.metrics import BY_KEY, METRICS
 from ekr.bench.questions import Question, fingerprint
 from ekr.bench.report import Part, Report, build, report, save, schema_text
 from ekr.bench.runs import RunOptions, run
-from ekr.bench.tables import cell, csv_text, json_text, markdown, number_text, rich_table
+from ekr.bench.tables import cell, csv_text, difference_text, json_text, markdown, number_text, rich_table
 from tests.bench.library import Library, engine, questions
 
 
@@ -147,8 +147,77 @@ def test_recipe_names_are_text_and_not_markup() -> None:
 def test_notes_say_over_what_and_what_was_not_measured(made: Report) -> None:
     notes = " ".join(made.notes)
     assert "questions with evidence 4" in notes
-    assert "Ranges over 2 runs" in notes
     assert "No judge" in notes
+
+
+def test_repeats_that_all_score_the_same_are_no_measure_of_noise(made: Report) -> None:
+    notes = " ".join(made.notes)
+    assert "All 2 runs scored the same on every question" in notes
+    assert "a generator with a seed repeats itself" in notes
+    assert "`ekr bench compare` gives intervals" in notes
+    assert "noise" not in notes
+    retrieval = build(replace(info(2), retrieval_only=True), rows_of((0, "a", 1.0), (1, "a", 1.0)), 1).notes
+    assert any("what is found is always the same" in note for note in retrieval)
+
+
+@pytest.mark.parametrize(
+    "scored",
+    [
+        rows_of((0, "a", 1.0), (0, "b", 0.0), (1, "a", 0.0), (1, "b", 1.0)),  # the same figure, other answers
+        rows_of((0, "a", 1.0), (0, "b", 0.0)),  # stopped in the first of the runs
+    ],
+)
+def test_repeats_that_differ_or_are_not_done_give_ranges_of_noise(scored: list[Row]) -> None:
+    assert "Ranges over 2 runs; a difference inside a range is noise." in build(info(2), scored, 2).notes
+
+
+def test_where_recipes_count_over_unlike_questions_the_denominator_is_a_span() -> None:
+    two = replace(info(), recipes=("r", "s"))
+    short = [replace(row, recipe="s") for row in rows_of((0, "a", 1.0), (0, "b", None), (0, "c", None))]
+    made = build(two, rows_of((0, "a", 1.0), (0, "b", 0.0), (0, "c", 0.0)) + short, 3)
+    assert made.notes[0] == "Over: questions with facts 1 – 3."
+    repeated = build(info(2), rows_of((0, "a", 1.0), (0, "b", 0.0), (1, "a", 1.0)), 2)
+    assert repeated.recipes[0].metrics["facts_in_answer"].overs == [2, 1]
+    assert repeated.notes[0] == "Over: questions with facts 1 – 2."
+    begun = build(info(2), rows_of((0, "a", 1.0), (0, "b", 0.0)), 2)
+    assert begun.recipes[0].metrics["facts_in_answer"].overs == [2, 0]
+    assert begun.notes[0] == "Over: questions with facts 2."
+
+
+def test_traps_are_a_share_where_repeats_had_unlike_many() -> None:
+    def shown(*figures: tuple[int, str, float | None]) -> str:
+        scored = [
+            replace(row, values={**row.values, "traps_handled": row.values["facts_in_answer"]})
+            for row in rows_of(*figures)
+        ]
+        return cell(BY_KEY["traps_handled"], build(info(2), scored, 3).recipes[0].metrics["traps_handled"])
+
+    first: list[tuple[int, str, float | None]] = [(0, "a", 1.0), (0, "b", 1.0), (0, "c", 0.0)]
+    assert shown(*first, (1, "a", 1.0)) == "66.7 – 100.0 %"
+    assert shown(*first) == "2/3"
+    assert shown(*first, (1, "a", 1.0), (1, "b", 1.0), (1, "c", 1.0)) == "2 – 3/3"
+
+
+@pytest.mark.parametrize("width", [76, 80, 99, 100, 110, 124, 160])
+def test_names_and_figures_keep_together_while_ranges_break(width: int) -> None:
+    named = RunInfo(("hybrid_mix", "naive"), 2, False, "sha", 1)
+    rows = []
+    for recipe in named.recipes:
+        for repeat, factor in enumerate((0.9167, 1.0)):
+            values = {
+                m.key: factor * {"seconds": 137.8, "score": 5.0, "number": 12.0}.get(m.unit, 1.0) for m in METRICS
+            }
+            rows.append(Row(recipe, repeat, "a", None, values))
+    made = build(named, rows, 1)
+    tables = printed(made.model_copy(update={"notes": []}), width)
+    lines = [line.rstrip() for line in tables.splitlines()]
+    assert max(map(len, lines)) <= width
+    assert sum(line.startswith("hybrid_mix ") for line in lines) == 3
+    assert tables.count("100.0 %") == 2 * sum(m.unit == "share" and m.key != "traps_handled" for m in METRICS)
+    assert tables.count("137.8 s") == 4
+    assert "Hallucinate\n" not in tables
+    if width == 160:
+        assert "91.7 – 100.0 %" in tables
 
 
 def test_degraded_queries_are_counted_and_the_part_that_failed_is_named(tmp_path: Path) -> None:
@@ -212,6 +281,7 @@ def test_a_part_says_over_what_it_is(tmp_path: Path) -> None:
 )
 def test_figures_carry_their_unit(unit: str, value: float, text: str) -> None:
     assert number_text(unit, value) == text
+    assert difference_text(unit, value) == text.replace("%", "points")
 
 
 def test_the_report_is_saved_beside_the_results(tmp_path: Path, made: Report) -> None:

@@ -200,6 +200,7 @@ def test_a_resumed_run_tells_the_jobs_and_machines_of_all_its_sessions(tmp_path:
     resumed = directory.info()
     assert resumed.jobs == 4
     assert (resumed.machine["processor"], resumed.machine["also"]) == ("another", info.machine)
+    assert any("another machine" in note for note in report(directory)[0].notes)
 
 
 def test_jobs_run_side_by_side_and_give_the_same_rows(tmp_path: Path) -> None:
