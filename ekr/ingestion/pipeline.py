@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ekr.store.records import ChunkRecord, DocumentRecord
 
 EMBED_BATCH_CHUNKS = 1024
-# From so many new chunks on, the embedder makes room for the resolution of the graph.
+# From so many new chunks on, the embedder makes room for the resolution of the graph, and for the last publish.
 _MANY_CHUNKS = 2000
 
 
@@ -147,6 +147,8 @@ class _Run:
             self._prune(found, arguments)
         self._update_graph()
         if self.unpublished:
+            # Large tables get an index as they are published; beside the model that would make the ingest's peak.
+            self._make_room()
             self._publish()
 
     def _take(self, outcome: Prepared) -> None:
@@ -200,11 +202,15 @@ class _Run:
         generator = extraction.generator if isinstance(extraction, LlmExtraction) else None
         if self.on_progress:
             self.on_progress(Progress(0, 1, self.report.chunks, "", "graph"))
-        if self.report.chunks > _MANY_CHUNKS:
-            self.indexer.release_embedder()
+        self._make_room()
         self.extracting.release()
         changed = graph.resolve(self.writer, self.indexer.embedder, generator, self.report.timings)
         self.unpublished |= changed or late > 0
+
+    def _make_room(self) -> None:
+        if self.report.chunks > _MANY_CHUNKS:
+            self.indexer.release_embedder()
+            give_back()
 
     def _extracted(self, done: int, of: int, document: str) -> None:
         if self.on_progress:
