@@ -18,16 +18,23 @@ LEAST_WIDTH = 40
 _RAW_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # Rich would leave with exit code 1. Talk that nobody hears stops no work.
+        if self.file is not sys.stderr:
+            raise  # noqa: PLE0704 - called while the error is handled
+
+
 def out() -> Console:
     """The console for data."""
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=False)
+    console = _Console(file=sys.stdout, highlight=False, soft_wrap=False)
     console.width = max(console.width, LEAST_WIDTH)
     return console
 
 
 def err() -> Console:
     """The console for talk."""
-    return Console(file=sys.stderr, highlight=False)
+    return _Console(file=sys.stderr, highlight=False)
 
 
 def safe(text: str) -> str:
@@ -59,8 +66,8 @@ def print_json(value: Any) -> None:
 
 
 def talk(message: str) -> None:
-    """One line to stderr."""
-    err().print(plain(message), soft_wrap=True)
+    """One line to stderr, also where the message holds a name with a line end in it."""
+    err().print(plain(" ".join(message.splitlines())), soft_wrap=True)
 
 
 def set_up_logging(verbosity: int) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from ekr.bench.errors import QuestionsError
 from ekr.cli import bench, console, cypher, doctor, documents, graph, ingest, maintenance, models, query, recipes
 from ekr.cli.options import QuietOption, VerboseOption
 from ekr.cli.stdout import drop_output, open_streams, run_to_the_end
@@ -18,7 +19,10 @@ _STOPPED = "ekr: stopped; what was published stays; run it again to go on"
 
 
 class _Commands(TyperGroup):
-    """Says on Ctrl-C what has become of the work; Typer alone would leave without a word."""
+    """Says on Ctrl-C what has become of the work, and is content when the reader of a pipe has had enough.
+
+    Typer alone would leave without a word, and with exit code 1.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -26,6 +30,9 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             console.talk(_STOPPED)
             raise typer.Exit(128 + signal.SIGINT) from None
+        except BrokenPipeError:
+            drop_output()
+            raise typer.Exit from None
 
 
 app = typer.Typer(
@@ -80,14 +87,14 @@ def run() -> NoReturn:
         console.set_up_logging(0)
         run_to_the_end(lambda: app(standalone_mode=True), raw)
     except EkrError as error:
-        for line in str(error).splitlines():
-            console.talk(f"ekr: {line}")
+        for message in error.problems if isinstance(error, QuestionsError) else (str(error),):
+            console.talk(f"ekr: {message}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         console.talk(_STOPPED)
         sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
-        # The reader has had enough.
+        # Of what was left in the buffer.
         drop_output()
         sys.exit(0)
     except Exception as error:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from ekr.extraction.records import stable_id
 from ekr.models.base import Generator, Message
 
+_ROOT_OF_OBJECT = 'root ::= "{'
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
@@ -51,16 +52,26 @@ def ask(
     owner: str = "",
     max_tokens: int = 700,
 ) -> str:
-    """The generator's answer, from the cache when the same was asked before. Raises ModelError."""
+    """The generator's answer, from the cache when the same was asked before. Raises ModelError.
+
+    One that is empty, or holds no object where the grammar is of one, is returned but not kept.
+    """
     turns = [part for message in messages for part in (message.role, message.content)]
     key = stable_id("ask", generator.name, grammar, str(max_tokens), *turns)
     known = cache.get(key)
-    if known is not None:
+    if known is not None and _is_usable(known, grammar):
         return known
     constraint = grammar if generator.supports_grammar else None
     answer = "".join(generator.stream(messages, grammar=constraint, max_tokens=max_tokens))
-    cache.put(key, answer, owner)
+    if _is_usable(answer, grammar):
+        cache.put(key, answer, owner)
     return answer
+
+
+def _is_usable(answer: str, grammar: str) -> bool:
+    if grammar.startswith(_ROOT_OF_OBJECT):
+        return next(flat_objects(answer), None) is not None
+    return bool(answer.strip())
 
 
 def flat_objects(answer: str) -> Iterator[dict[str, Any]]:

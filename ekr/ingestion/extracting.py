@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ExtractorKind = Literal["nlp", "llm", "none"]
 
+_Answer = Future[tuple[list["RawExtraction"], list[str]]]
+
 _BATCH_CHUNKS = 128
 _CAPITALS = "nlp/capitals"
 
@@ -201,28 +203,38 @@ class Extracting:
     def _submit(self, chunks: Sequence[ChunkRecord], language: str) -> Callable[[], list[RawExtraction]]:
         if isinstance(self.extraction, LlmExtraction):
             return lambda: self._here(chunks, language)
-        if self._pool is None:
-            self._pool = self._workers(self.extraction.pipelines)
         if self._jobs <= 1:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(1, "ekr-extract")
             return self._pool.submit(self._here, chunks, language).result
-        future = self._pool.submit(_extract_in_worker, chunks, language)
-        return lambda: self._from_worker(future)
+        pipelines = self.extraction.pipelines
+        future = self._to_worker(chunks, language, pipelines)
+        return lambda: self._from_worker(future, lambda: self._to_worker(chunks, language, pipelines))
 
     def _here(self, chunks: Sequence[ChunkRecord], language: str) -> list[RawExtraction]:
         if self._extractor is None:
             self._extractor = self.extraction.open(self._writer)
         return self._extractor.extract(chunks, language)
 
-    def _workers(self, pipelines: Mapping[str, Path]) -> Executor:
-        if self._jobs <= 1:
-            return ThreadPoolExecutor(1, "ekr-extract")
+    def _to_worker(self, chunks: Sequence[ChunkRecord], language: str, pipelines: Mapping[str, Path]) -> _Answer:
+        """Begin to extract chunks, in new processes if one of the former died, which breaks the pool."""
+        if self._pool is not None:
+            try:
+                return self._pool.submit(_extract_in_worker, chunks, language)
+            except BrokenProcessPool:
+                self._pool.shutdown()
         # Spawned, never forked: a forked child would inherit the store's lock and keep it beyond our death.
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._jobs, context, _start_worker, (pipelines,))
+        self._pool = ProcessPoolExecutor(self._jobs, context, _start_worker, (pipelines,))
+        return self._pool.submit(_extract_in_worker, chunks, language)
 
-    def _from_worker(self, future: Future[tuple[list[RawExtraction], list[str]]]) -> list[RawExtraction]:
+    def _from_worker(self, future: _Answer, again: Callable[[], _Answer]) -> list[RawExtraction]:
         try:
-            raws, notes = future.result()
+            try:
+                raws, notes = future.result()
+            except BrokenProcessPool:
+                # A pool breaks as a whole: all that was under way in it is tried once more.
+                raws, notes = again().result()
         except BrokenProcessPool as error:
             raise ModelError("a worker process died while finding entities; run again with --jobs 1") from error
         self._notes.update(dict.fromkeys(notes))

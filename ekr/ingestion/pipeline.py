@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +14,7 @@ from ekr.errors import ReadError, StoreEmpty
 from ekr.ingestion import graph
 from ekr.ingestion.extracting import Extracting, ExtractorKind, LlmExtraction, NlpExtraction, choose, kind_of
 from ekr.ingestion.memory import give_back, keep_heaps_small
-from ekr.ingestion.prepare import FileTask, Known, Prepared, Unchanged, document_key, holds_records, prepare
+from ekr.ingestion.prepare import Known, Prepared, Unchanged, prepare, refuse_namesakes, tasks_of
 from ekr.ingestion.pruning import gone
 from ekr.ingestion.report import IngestReport, Problem
 from ekr.ingestion.workers import prepare_all
@@ -22,7 +23,7 @@ from ekr.store.records import PreparedDocument
 if TYPE_CHECKING:
     from ekr.chunking import ChunkSettings
     from ekr.config import Settings
-    from ekr.models.base import Embedder, Generator, Tokenizer
+    from ekr.models.base import Embedder, Generator, Tokenizer, Vectors
     from ekr.reading.document import MetadataValue
     from ekr.reading.files import Discovery
     from ekr.store import Manifest, Store, Writer
@@ -89,6 +90,7 @@ def ingest(
     started = time.perf_counter()
     keep_heaps_small()
     found = discover(arguments, options.exclude)
+    refuse_namesakes(found)
     report = IngestReport(dry_run=options.dry_run)
     report.failed.extend(_problem(error) for error in found.errors)
     report.skipped.extend(Problem(skipped.display, skipped.reason) for skipped in found.skipped)
@@ -128,7 +130,7 @@ class _Run:
         self.unpublished = False
 
     def run(self, found: Discovery, arguments: Sequence[str | Path]) -> None:
-        tasks = _tasks(found, self.options.metadata, self.known)
+        tasks = tasks_of(found, self.options.metadata, self.known)
         prepared = prepare_all(
             tasks,
             self.options.jobs,
@@ -169,9 +171,8 @@ class _Run:
         # A generator takes minutes a document: what is read goes into the store first, to be found in the meantime.
         by_rules = self.extracting is not None and isinstance(self.extracting.extraction, NlpExtraction)
         started = self.extracting.start(self.waiting) if self.extracting and by_rules else None
-        texts = [embedded_text(document.record.title, c) for document in self.waiting for c in document.chunks]
         with self.report.timed("embed"):
-            vectors = self.indexer.embedder().embed_passages(texts)
+            vectors = _embedded(self.waiting, self.indexer.embedder())
         with self.report.timed("write"):
             start = 0
             for document in self.waiting:
@@ -257,12 +258,23 @@ def embedded_text(title: str, chunk: ChunkRecord) -> str:
     return "\n".join(part for part in (head, chunk.context, chunk.text) if part)
 
 
+def _embedded(documents: Sequence[PreparedDocument], embedder: Embedder) -> Vectors:
+    """The vectors of all chunks in order, embedded in pieces: one document may have more chunks than a batch."""
+    import numpy as np
+
+    passages = ((document.record.title, chunk) for document in documents for chunk in document.chunks)
+    vectors = []
+    while texts := [embedded_text(title, chunk) for title, chunk in islice(passages, EMBED_BATCH_CHUNKS)]:
+        vectors.append(embedder.embed_passages(texts))
+    return np.concatenate(vectors) if vectors else np.empty((0, embedder.info.dimension), np.float32)
+
+
 def _plan(
     indexer: Indexer, found: Discovery, arguments: Sequence[str | Path], options: IngestOptions, report: IngestReport
 ) -> None:
     stored, known = _stored(indexer.store)
     seen: set[str] = set()
-    for task in _tasks(found, options.metadata, known):
+    for task in tasks_of(found, options.metadata, known):
         for outcome in prepare(task, indexer.tokenizer(), indexer.chunking):
             if isinstance(outcome, ReadError):
                 report.failed.append(_problem(outcome))
@@ -276,18 +288,6 @@ def _plan(
                 report.chunks += len(outcome.chunks)
     if options.prune:
         report.removed.extend(record.display for record in gone(stored, seen, found, report.failed, arguments))
-
-
-def _tasks(found: Discovery, metadata: Mapping[str, MetadataValue], known: Mapping[str, Known]) -> Iterable[FileTask]:
-    for file in found.files:
-        of_file = known if holds_records(file.path) else _entry(known, file.path)
-        yield FileTask(file.path, file.display, metadata, of_file)
-
-
-def _entry(known: Mapping[str, Known], path: Path) -> dict[str, Known]:
-    # One entry and not all, because each task travels to a worker.
-    key = document_key(path)
-    return {key: known[key]} if key in known else {}
 
 
 def _stored(store: Store) -> tuple[list[DocumentRecord], dict[str, Known]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ekr.chunking import ChunkSettings
     from ekr.models.base import Tokenizer
     from ekr.reading.document import Document, MetadataValue
+    from ekr.reading.files import Discovery
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Unchanged:
     key: str
 
 
+_NAMESAKE = "has the name of another file in another Unicode form; rename one"
+
 RECORD_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 
 Prepared = PreparedDocument | Unchanged | ReadError
@@ -59,9 +62,47 @@ def document_key(path: Path, record_id: str | None = None) -> str:
     return key if record_id is None else f"{key}#{record_id}"
 
 
+def refuse_namesakes(found: Discovery) -> None:
+    """Of files with the same key keep the one whose path is the key, else the first; the others become errors.
+
+    A file system may tell apart names that differ in the Unicode form alone; the store does not, so one document
+    would replace the other.
+    """
+    chosen: dict[str, Path] = {}
+    for file in sorted(found.files, key=lambda file: str(file.path) != document_key(file.path)):
+        chosen.setdefault(document_key(file.path), file.path)
+    kept = []
+    for file in found.files:
+        key = document_key(file.path)
+        if chosen[key] == file.path and not _is_another(key, file.path):
+            kept.append(file)
+        else:
+            found.errors.append(ReadError(_NAMESAKE, file.display))
+    found.files[:] = kept
+
+
+def _is_another(key: str, path: Path) -> bool:
+    """Whether a file lies at `key` that is not the one at `path`, be it part of this ingest or not."""
+    if str(path) == key:
+        return False
+    try:
+        return not Path(key).samefile(path)
+    except OSError:
+        return False
+
+
 def holds_records(path: Path) -> bool:
     """True for a file of which each line is a document."""
     return path.suffix.lower() in RECORD_SUFFIXES
+
+
+def tasks_of(found: Discovery, metadata: Mapping[str, MetadataValue], known: Mapping[str, Known]) -> Iterator[FileTask]:
+    """A task for each file, with what is known of its own documents."""
+    for file in found.files:
+        # Of a file that is one document one entry and not all, because each task travels to a worker.
+        key = document_key(file.path)
+        of_file = known if holds_records(file.path) else {key: known[key]} if key in known else {}
+        yield FileTask(file.path, file.display, metadata, of_file)
 
 
 def document_id(key: str) -> str:

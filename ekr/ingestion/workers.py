@@ -37,33 +37,59 @@ def prepare_all(
         for task in tasks:
             yield task, prepare(task, load_tokenizer(), chunking)
         return
-    # Spawned, never forked: a forked child would inherit the store's lock and keep it beyond our death.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, _start_worker, (embedder, settings)) as pool:
-        waiting: deque[tuple[FileTask, Future[list[Prepared]] | None]] = deque()
+    waiting: deque[tuple[FileTask, Future[list[Prepared]] | None]] = deque()
+    with _Workers(jobs, embedder, settings, chunking) as workers:
+
+        def oldest() -> tuple[FileTask, Iterator[Prepared]]:
+            task, future = waiting.popleft()
+            return task, workers.result(task, future) if future else prepare(task, load_tokenizer(), chunking)
+
         for task in tasks:
-            waiting.append(
-                (task, None if holds_records(task.path) else pool.submit(_prepare_in_worker, task, chunking))
-            )
+            waiting.append((task, None if holds_records(task.path) else workers.submit(task)))
             if len(waiting) > jobs * _WAITING_PER_WORKER:
-                yield _outcome(*waiting.popleft(), load_tokenizer, chunking)
+                yield oldest()
         while waiting:
-            yield _outcome(*waiting.popleft(), load_tokenizer, chunking)
+            yield oldest()
 
 
-def _outcome(
-    task: FileTask,
-    future: Future[list[Prepared]] | None,
-    load_tokenizer: Callable[[], Tokenizer],
-    chunking: ChunkSettings,
-) -> tuple[FileTask, Iterator[Prepared]]:
-    if future is None:
-        return task, prepare(task, load_tokenizer(), chunking)
-    try:
-        return task, iter(future.result())
-    except BrokenProcessPool:
-        reason = "a worker process died while reading; run again with --jobs 1 to see which file it is"
-        return task, iter([ReadError(reason, task.display)])
+class _Workers:
+    """Processes that read files. When one dies, all of a pool do: what was under way is read again, each file alone."""
+
+    def __init__(self, jobs: int, embedder: str, settings: Settings, chunking: ChunkSettings) -> None:
+        self._jobs, self._chunking = jobs, chunking
+        self._start = (embedder, settings)
+        self._pool = self._new_pool(jobs)
+
+    def __enter__(self) -> _Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def submit(self, task: FileTask) -> Future[list[Prepared]]:
+        """Begin to read a file, in new processes if the former died."""
+        try:
+            return self._pool.submit(_prepare_in_worker, task, self._chunking)
+        except BrokenProcessPool:
+            self._pool.shutdown()
+            self._pool = self._new_pool(self._jobs)
+            return self._pool.submit(_prepare_in_worker, task, self._chunking)
+
+    def result(self, task: FileTask, future: Future[list[Prepared]]) -> Iterator[Prepared]:
+        """What the file holds; a problem that names it when a process dies that reads nothing else."""
+        try:
+            return iter(future.result())
+        except BrokenProcessPool:
+            pass
+        with self._new_pool(1) as alone:
+            try:
+                return iter(alone.submit(_prepare_in_worker, task, self._chunking).result())
+            except BrokenProcessPool:
+                return iter([ReadError("the process that reads it dies, twice", task.display)])
+
+    def _new_pool(self, jobs: int) -> ProcessPoolExecutor:
+        # Spawned, never forked: a forked child would inherit the store's lock and keep it beyond our death.
+        return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _start_worker, self._start)
 
 
 def _start_worker(embedder: str, settings: Settings) -> None:

@@ -125,6 +125,8 @@ def clear_graph(writer: Writer) -> None:
             connection.execute(f"DELETE FROM {table}")
         kinds = [row[0] for row in connection.execute("SELECT DISTINCT kind FROM graph_vectors").fetchall()]
         connection.execute("DELETE FROM graph_vectors")
+        # Reports quote passages of several documents, so no document takes the answers along.
+        connection.execute("DELETE FROM model_calls WHERE document_id IS NULL")
     for kind in kinds:
         writer.delete_vectors(kind, None)
 

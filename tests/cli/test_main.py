@@ -91,3 +91,27 @@ def test_ctrl_c_says_in_one_line_what_has_become_of_the_work(notes_store: Path) 
         assert process.wait(timeout=30) == 130
         assert process.stderr is not None
         assert process.stderr.read() == "ekr: stopped; what was published stays; run it again to go on\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028", "\x0b"])
+def test_a_name_with_a_line_end_does_not_make_two_lines_of_a_message(
+    ekr: Ekr, notes_store: Path, tmp_path: Path, end: str
+) -> None:
+    missing = ekr("delete", f"one{end}two", "--store", notes_store)
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert len(missing.stderr.splitlines()) == 1
+    assert "one two" in missing.stderr
+    file = tmp_path / f"one{end}two"
+    file.write_text("mine")
+    refused = ekr("status", "--store", file)
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
+    assert "one two is not a directory; name one with --store" in refused.stderr
+
+
+def test_each_problem_of_a_questions_file_has_a_line(ekr: Ekr, notes_store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text("[1]\n[2]\n")
+    failed = ekr("bench", "check", file, "--store", notes_store)
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert len(failed.stderr.splitlines()) == 2
+    assert all(line.startswith("ekr: ") for line in failed.stderr.splitlines())

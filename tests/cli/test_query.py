@@ -150,10 +150,31 @@ def test_questions_from_standard_input_give_one_line_each_in_order(ekr: Ekr, not
 
 
 def test_a_closed_pipe_ends_the_command_without_a_word(notes_store: Path) -> None:
-    query = f"{sys.executable} -m ekr query engine {' '.join(RETRIEVE)} --json --store '{notes_store}'"
-    done = subprocess.run(["bash", "-c", f"{query} | head -c 1"], capture_output=True, text=True, check=False)
-    assert done.stdout == "{"
-    assert done.stderr == ""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "ekr", "documents", "--store", str(notes_store)]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_talk_that_nobody_hears_stops_no_work(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"")
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "ekr", "ingest", tmp_path, "--dry-run", "--json", "--store", tmp_path / "s"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writer, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, len(json.loads(done.stdout)["failed"])) == (1, 1)
+
+
+def test_a_pipe_that_is_closed_in_the_middle_ends_the_command_without_a_word(notes_store: Path) -> None:
+    # More than a pipe holds, so that some of it is written after `head` has gone.
+    questions = f"{'mill ' * 3000}\n" * 10
+    query = f"'{sys.executable}' -m ekr query - --recipe bypass --context-only --store '{notes_store}'"
+    piped = f"{query} | head -c 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", piped], input=questions, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{", "")
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1", "COLUMNS": "40"}, {"LANG": "C", "LC_ALL": "C"}, {"TERM": "dumb"}])

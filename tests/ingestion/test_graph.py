@@ -7,7 +7,7 @@ import pytest
 
 from ekr.config import Settings
 from ekr.errors import ModelMissing
-from ekr.extraction import NlpExtractor, RawExtraction
+from ekr.extraction import NlpExtractor, RawExtraction, reports
 from ekr.ingestion import graph
 from ekr.models.base import Message
 from ekr.models.cache import folder_of
@@ -306,6 +306,28 @@ def test_another_extractor_makes_the_graph_anew(workshop: Workshop) -> None:
     assert report.notes == ["the graph is now that of the extractor llm:scripted; it was nlp's"]
     workshop.ingest(fresh, file, extractor="llm")
     assert graph_rows(store) == graph_rows(fresh)
+
+
+def test_without_an_extractor_no_answer_about_several_documents_is_kept(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = Scripted()
+    workshop.generator = lambda: generator
+    monkeypatch.setattr(reports, "LEAST_WEIGHT", 0.0)
+    store, files = workshop.store(), workshop.notes("engines.md", "lovelace.txt")
+
+    def kept(store: Store) -> dict[str, int]:
+        with store.snapshot() as snapshot:
+            rows = snapshot.connection.execute("SELECT kind, count(*) FROM model_calls GROUP BY kind").fetchall()
+        return dict(rows)
+
+    workshop.ingest(store, *files, extractor="llm")
+    before = kept(store)
+    assert before["report"] > 0
+    workshop.ingest(store, *files, extractor="none")
+    assert kept(store) == {"extract": before["extract"]}
+    _delete(workshop, store, "engines.md", "lovelace.txt")
+    assert kept(store) == {}
 
 
 def _cut_off(*_: object, **__: object) -> bool:
