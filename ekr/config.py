@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import platformdirs
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -30,6 +30,15 @@ class Settings(BaseSettings):
     api_key: str | None = Field(default=None, description="Key for an OpenAI-compatible endpoint")
     threads: int | None = Field(default=None, ge=1, description="CPU threads of a model; default: all cores")
     seed: int = Field(default=0, description="Seed of the generator")
+
+    @field_validator("store")
+    @classmethod
+    def _in_the_home_of_the_user(cls, store: Path) -> Path:
+        # A shell leaves ~ as it is in quotes, in --store=~/x and in a file; a name like ~x may be meant as it stands.
+        try:
+            return store.expanduser()
+        except RuntimeError:
+            return store
 
     @classmethod
     def settings_customise_sources(

@@ -140,6 +140,7 @@ def diagnose(store: Store, settings: Settings, repaired: Repaired | None = None)
     if repaired is not None:
         problems += [_of_failure(reason) for reason in repaired.failed]
     models, of_models, notes = check_models(settings, manifest_of(store))
+    notes = [*examination.notes, *notes]
     if examination.generation is None and not problems and (numbers := abandoned(store.path)):
         notes.insert(0, _ABANDONED.format(", ".join(map(str, numbers))))
     return Diagnosis(

@@ -54,14 +54,14 @@ class _Found:
 class Engine:
     """One store and the models that work on it. Models load on first use and stay until `close`.
 
-    Raises StoreError when the store's path is that of a file.
+    Raises StoreError when the store's path is that of a file, or one that not every engine of a store reads alike.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
+        self.store = Store(self.settings.store)
         if self.settings.store.exists() and not self.settings.store.is_dir():
             raise StoreError(f"the store {self.settings.store} is not a directory; name one with --store")
-        self.store = Store(self.settings.store)
         self.models = LoadedModels(self.settings)
         self._snapshot: Snapshot | None = None
 
@@ -128,9 +128,8 @@ class Engine:
             for name in names
             for record in document_names.find_to_remove(self.snapshot(), name)
         }
-        manifest = self.snapshot().manifest
         self._release()
-        with self.store.writer(manifest) as writer:
+        with self.store.writer() as writer:
             writer.delete(list(records))
             graph.resolve_after_deletion(writer, self.models.embedder, self.models.generator)
             writer.publish()
@@ -194,9 +193,8 @@ class Engine:
 
         With `if_needed` only when more than a fifth is dead. Raises StoreEmpty, StoreError, StoreLocked.
         """
-        manifest = self.snapshot().manifest
         self._release()
-        with self.store.writer(manifest) as writer:
+        with self.store.writer() as writer:
             return writer.compact() if not if_needed or writer.needs_compaction() else writer.publish()
 
     def backup(self, destination: str | Path) -> int:

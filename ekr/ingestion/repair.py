@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ekr.errors import EkrError, ModelError
@@ -88,10 +88,8 @@ def _repair(store: Store, kind: Repair, models: RebuildingModels, wait_seconds: 
         with store.snapshot() as snapshot:
             snapshot.manifest.require_embedder(models.embedder().info)
         return re_embed(store, models, wait_seconds)
-    with store.snapshot() as snapshot:
-        manifest = snapshot.manifest
     count = 0
-    with store.writer(manifest, wait_seconds=wait_seconds) as writer:
+    with store.writer(wait_seconds=wait_seconds) as writer:
         if kind == "rows":
             count = remove_strays(writer)
         elif kind == "graph":
@@ -114,9 +112,7 @@ def re_embed(
     """
     keep_heaps_small()
     embedder = models.embedder()
-    with store.snapshot() as snapshot:
-        manifest = replace(snapshot.manifest, embedder=embedder.info)
-    with store.writer(manifest, wait_seconds=wait_seconds, re_embed=True) as writer:
+    with store.writer(wait_seconds=wait_seconds, re_embed=embedder.info) as writer:
         chunks = _embed_chunks(writer, embedder, on_embedded)
         graph.resolve_after_deletion(writer, models.embedder, models.generator)
         with writer.reading() as connection:

@@ -12,15 +12,16 @@ from typing import Literal
 import duckdb
 
 from ekr.errors import StoreEmpty, StoreError
-from ekr.store import generations, schema
+from ekr.store import analysis, generations, schema
 from ekr.store.bm25 import Bm25Reader
 from ekr.store.checksums import damaged_postings
 from ekr.store.faults import reason
 from ekr.store.generations import BM25, VECTORS
-from ekr.store.graph_check import check_graph, embedded
+from ekr.store.graph_check import check_graph, embedded, unfinished
 from ekr.store.schema import VECTORS_OF
 from ekr.store.snapshot import Snapshot
 from ekr.store.store import Store
+from ekr.store.text_check import check_texts
 from ekr.store.vectors import VectorReader
 
 Engine = Literal["store", "duckdb", "lancedb", "tantivy"]
@@ -47,12 +48,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Examination:
-    """What a check saw: the committed generation, rows by engine and kind (as far as readable), what is wrong."""
+    """What a check saw: the committed generation, rows by engine and kind (as far as readable), what is wrong.
+
+    `notes` are remarks on what is not finished, which makes nothing wrong.
+    """
 
     generation: int | None = None
     format_version: int | None = None
     counts: Mapping[Engine, dict[str, int]] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 ORPHANS = (
@@ -90,8 +95,9 @@ def examine_pinned(pinned: generations.Pinned, where: object) -> Examination:
             version = snapshot.manifest.format_version
         except StoreError as error:
             return Examination(snapshot.generation, findings=(_finding("duckdb", error, "none"),))
-        findings = tuple(_findings(snapshot, counts))
-        return Examination(snapshot.generation, version, counts, findings)
+        notes: list[str] = []
+        findings = tuple(_findings(snapshot, counts, notes))
+        return Examination(snapshot.generation, version, counts, findings, tuple(notes))
 
 
 def _finding(engine: Engine, error: StoreError, repair: Repair) -> Finding:
@@ -103,7 +109,7 @@ def _finding(engine: Engine, error: StoreError, repair: Repair) -> Finding:
     return Finding(engine, message, repair, advice or (_LOST if repair == "none" else ""))
 
 
-def _findings(snapshot: Snapshot, counts: dict[Engine, dict[str, int]]) -> Iterator[Finding]:
+def _findings(snapshot: Snapshot, counts: dict[Engine, dict[str, int]], notes: list[str]) -> Iterator[Finding]:
     try:
         with snapshot.connection.cursor() as cursor:
             _read_all(cursor)
@@ -113,10 +119,12 @@ def _findings(snapshot: Snapshot, counts: dict[Engine, dict[str, int]]) -> Itera
             chunks = _pairs(cursor, "chunks")
             parents = _pairs(cursor, "parents")
             of_graph = {kind: embedded(cursor, kind) for kind in VECTORS_OF if kind != "chunks"}
-        yield from _check_texts(snapshot)
+            for message, advice in check_texts(cursor):
+                yield Finding("duckdb", message, "none", advice)
+            notes += unfinished(cursor, snapshot.manifest.extractor)
     except (duckdb.Error, StoreError) as error:
-        message = f"the rows cannot be read ({reason(error)})" if isinstance(error, duckdb.Error) else error
-        yield _finding("duckdb", StoreError(str(message)), "none")
+        unreadable = f"the rows cannot be read ({reason(error)})" if isinstance(error, duckdb.Error) else str(error)
+        yield _finding("duckdb", StoreError(unreadable), "none")
         return
     embedder = snapshot.manifest.embedder
     vectors = VectorReader(snapshot.directory / VECTORS, embedder.dimension, embedder.name)
@@ -128,6 +136,8 @@ def _findings(snapshot: Snapshot, counts: dict[Engine, dict[str, int]]) -> Itera
             yield from _compare("lancedb", "vectors", kind, expected, found, "vectors")
             if unusable := vectors.unusable(kind):
                 yield Finding("lancedb", f"{unusable} vectors of {kind} are not of length 1", "vectors")
+            for file in vectors.damaged_index(kind):
+                yield Finding("lancedb", f"the file {file} of the index of {kind} is missing or damaged", "vectors")
         except StoreError as error:
             yield _finding("lancedb", error, "vectors")
     yield from _check_postings(snapshot, {"chunk": chunks, "parent": parents}, counts)
@@ -141,6 +151,8 @@ def _check_postings(
     directory = snapshot.directory / BM25
     for file in damaged_postings(directory):
         yield Finding("tantivy", f"the file {file} is missing or damaged", "bm25")
+    if dict(snapshot.manifest.analysers) != analysis.settings():
+        yield Finding("tantivy", "the postings were made by the text analysis of another version of ekr", "bm25")
     postings = Bm25Reader(directory)
     counts["tantivy"] = {}
     try:
@@ -189,18 +201,6 @@ def _check_rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
         )
         if lost:
             yield Finding("duckdb", f"{lost} rows of {table} whose {column} is not in {owner}", "rows")
-
-
-def _check_texts(snapshot: Snapshot) -> Iterator[Finding]:
-    wrong = 0
-    document_id, text = "", ""
-    for chunk in snapshot.iter_chunks():
-        if chunk.document_id != document_id:
-            document_id, text = chunk.document_id, snapshot.document_text(chunk.document_id)
-        wrong += text[chunk.start : chunk.end] != chunk.text
-    if wrong:
-        message = f"{wrong} chunks whose text is not at their place in the document"
-        yield Finding("duckdb", message, "none", "delete their documents and ingest them again")
 
 
 def _number(cursor: duckdb.DuckDBPyConnection, query: str) -> int:

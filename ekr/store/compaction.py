@@ -60,4 +60,4 @@ def _rewrite_vectors(directory: Path, dimension: int) -> None:
 
 
 def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")
+    return str(path.absolute()).replace("'", "''")

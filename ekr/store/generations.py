@@ -27,10 +27,12 @@ VECTORS = "vectors"
 BM25 = "bm25"
 PIN = "pin"
 COMMITTED = "committed"
+EMPTY = "the store {} holds nothing yet; run: ekr ingest PATH"
 
 _DIRECTORY = "generations"
 _REMOVED = ".removed-"
 _PIN_ATTEMPTS = 200
+_LONGEST_NUMBER = 20
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK, errno.EACCES}
 
 logger = logging.getLogger(__name__)
@@ -53,7 +55,7 @@ def current(root: Path) -> int | None:
         return None
     except OSError as error:
         raise StoreError(f"cannot read {root / CURRENT}: {error.strerror}") from error
-    if not text.strip().isdecimal():
+    if not text.strip().isdecimal() or len(text) > _LONGEST_NUMBER:
         raise StoreError(f"{root / CURRENT} is damaged; run: ekr doctor --repair")
     return int(text)
 
@@ -74,7 +76,7 @@ def pin(root: Path) -> Pinned:
     for _ in range(_PIN_ATTEMPTS):
         generation = current(root)
         if generation is None:
-            raise StoreEmpty(f"the store {root} holds nothing yet; run: ekr ingest PATH")
+            raise StoreEmpty(EMPTY.format(root))
         directory = directory_of(root, generation)
         try:
             lock = try_shared(directory / PIN)
@@ -156,7 +158,8 @@ def commit(root: Path, generation: int) -> None:
     logger.debug("renamed")
     _sync(root)
     # A generation that was current is told from one that a killed command left, should CURRENT be lost.
-    (directory_of(root, generation) / COMMITTED).touch()
+    with contextlib.suppress(OSError):
+        (directory_of(root, generation) / COMMITTED).touch()
     logger.debug("committed")
 
 
@@ -179,7 +182,7 @@ def _sync(path: Path) -> None:
 def collect(root: Path, keep: int | None) -> list[int]:
     """Remove every generation but `keep` that no reader pins, crash leftovers included; returns their numbers.
 
-    Only the holder of the writer lock may call this.
+    Only the holder of the writer lock may call this. What cannot be removed stays until the next time.
     """
     removed = []
     for doomed in _entries(root):
@@ -188,7 +191,8 @@ def collect(root: Path, keep: int | None) -> list[int]:
     for directory in _entries(root):
         if directory.name.isdecimal() and int(directory.name) != keep and _remove_unpinned(directory):
             removed.append(int(directory.name))
-    (root / f"{CURRENT}.new").unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        (root / f"{CURRENT}.new").unlink()
     return sorted(removed)
 
 
@@ -220,11 +224,18 @@ def _remove_unpinned(directory: Path) -> bool:
     except FileNotFoundError:
         shutil.rmtree(directory, ignore_errors=True)
         return True
+    except OSError as error:
+        logger.warning("%s is not removed: %s", directory, error)
+        return False
     if lock is None:
         return False
     with lock:
         # Renamed first, so that a removal cut short is never taken for a generation.
         doomed = directory.with_name(f"{_REMOVED}{directory.name}-{time.time_ns()}")
-        directory.rename(doomed)
+        try:
+            directory.rename(doomed)
+        except OSError as error:
+            logger.warning("%s is not removed: %s", directory, error)
+            return False
         shutil.rmtree(doomed, ignore_errors=True)
     return True

@@ -28,6 +28,10 @@ RESOLVED_TABLES = (
     "community_members",
 )
 
+VIEW_NAMES = ("kg_nodes", "kg_edges")
+# Rows of these are counted when the graph is noted as resolved.
+COUNTED = ("extracted", *RESOLVED_TABLES, "graph_vectors")
+
 TABLES = """
 CREATE TABLE IF NOT EXISTS extractions (
     document_id VARCHAR NOT NULL, chunk_id VARCHAR NOT NULL, value VARCHAR NOT NULL);
@@ -177,7 +181,13 @@ def remove_vectors(writer: Writer, kind: str, ids: Iterable[str]) -> None:
 
 def forget_resolution(connection: duckdb.DuckDBPyConnection) -> None:
     """Note that the graph no longer holds what the documents say."""
-    connection.execute("DELETE FROM graph_state WHERE key = 'resolved'")
+    connection.execute("DELETE FROM graph_state")
+
+
+def count_rows(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Rows of each of `COUNTED`."""
+    query = " UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in COUNTED)
+    return dict(connection.execute(query).fetchall())
 
 
 def forget_vectors(connection: duckdb.DuckDBPyConnection) -> None:

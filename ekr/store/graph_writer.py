@@ -15,7 +15,7 @@ import duckdb
 
 from ekr.models.base import Vectors
 from ekr.store.documents import insert_rows
-from ekr.store.graph_schema import RAW_TABLES, RESOLVED_TABLES, remove_vectors
+from ekr.store.graph_schema import RAW_TABLES, RESOLVED_TABLES, count_rows, forget_resolution, remove_vectors
 
 if TYPE_CHECKING:
     from ekr.extraction.communities import Community
@@ -43,6 +43,8 @@ def put_extractions(writer: Writer, raws: Sequence[RawExtraction]) -> None:
 def begin_documents(writer: Writer, document_ids: Sequence[str]) -> None:
     """Drop what was extracted from these documents before."""
     with writer.changing() as connection:
+        if document_ids:
+            forget_resolution(connection)
         for table in RAW_TABLES:
             connection.execute(f"DELETE FROM {table} WHERE document_id IN (SELECT unnest(?))", [list(document_ids)])
 
@@ -112,10 +114,10 @@ def resolved_from(connection: duckdb.DuckDBPyConnection) -> str | None:
 
 
 def note_resolved(writer: Writer, inputs: str) -> None:
-    """Keep the hash of what the graph, with all its vectors, was resolved from."""
+    """Keep the hash of what the graph, with all its vectors, was resolved from, and how many rows it then has."""
     with writer.changing() as connection:
-        connection.execute("DELETE FROM graph_state")
-        connection.execute("INSERT INTO graph_state VALUES ('resolved', ?)", [inputs])
+        forget_resolution(connection)
+        insert_rows(connection, "graph_state", [("resolved", inputs), ("rows", json.dumps(count_rows(connection)))])
 
 
 def clear_graph(writer: Writer) -> None:
@@ -150,6 +152,7 @@ def replace_graph(
 ) -> None:
     """Put a resolved graph in the place of the one there is. Vectors are brought in step by `embed_texts`."""
     with writer.changing() as connection:
+        forget_resolution(connection)
         for table in RESOLVED_TABLES:
             connection.execute(f"DELETE FROM {table}")
         _insert_entities(connection, graph, pageranks)

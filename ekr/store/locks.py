@@ -74,7 +74,11 @@ def acquire_writer(path: Path, wait_seconds: float) -> HeldLock:
             )
         time.sleep(min(POLL_SECONDS, max(0.001, deadline - time.monotonic())))
     since = datetime.now().astimezone().isoformat(timespec="seconds")
-    path.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}))
+    try:
+        path.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}))
+    except BaseException:
+        lock.release()
+        raise
     return lock
 
 

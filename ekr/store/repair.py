@@ -14,7 +14,7 @@ from ekr.store import generations
 from ekr.store.abandoned import uncommitted
 from ekr.store.check import ORPHANS, UNIQUE, examine_pinned
 from ekr.store.faults import told_as
-from ekr.store.graph_check import RAW_ORPHANS, RAW_UNIQUE
+from ekr.store.graph_check import INCOMPLETE, RAW_ORPHANS, RAW_UNIQUE
 from ekr.store.graph_schema import forget_resolution
 from ekr.store.locks import acquire_writer, try_shared
 from ekr.store.store import Store
@@ -68,6 +68,8 @@ def remove_strays(writer: Writer) -> int:
         for table, column, owner, key in (*ORPHANS, *RAW_ORPHANS):
             stray = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {key} FROM {owner})"
             removed += _delete(connection, table, stray)
+        # The next ingest extracts these documents again.
+        removed += _delete(connection, "extracted", INCOMPLETE)
         forget_resolution(connection)
     return removed
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -13,6 +10,7 @@ import duckdb
 
 from ekr.errors import StoreError
 from ekr.store.faults import reason
+from ekr.store.spill import spill_directory
 
 if TYPE_CHECKING:
     from ekr.store.writer import Writer
@@ -64,24 +62,18 @@ def connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "memory_limit": "1GB" if read_only else "512MB",
-        "temp_directory": _spill_directory(path),
+        "temp_directory": spill_directory(path),
     }
     if read_only and not path.is_file():
         raise StoreError(f"{path} is missing; run: ekr doctor --repair")
     try:
-        connection = duckdb.connect(str(path), read_only=read_only, config=config)
+        connection = duckdb.connect(str(path.absolute()), read_only=read_only, config=config)
         if read_only:
             # Not in `config`: there it would refuse the spill directory.
             connection.execute("SET enable_external_access = false")
         return connection
     except duckdb.Error as error:
         raise StoreError(f"{path} cannot be opened ({reason(error)}); run: ekr doctor --repair") from error
-
-
-def _spill_directory(path: Path) -> str:
-    # Outside the generation, which may be read-only; one a file and process, as spill files have fixed names.
-    name = hashlib.sha256(str(path.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    return str(Path(tempfile.gettempdir()) / f"ekr-{os.getpid()}-{name}")
 
 
 def tables_of(cursor: duckdb.DuckDBPyConnection) -> set[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +24,25 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Probing:
-    """How an index is searched: the number of partitions probed, each read whole."""
+    """How an index is searched: the number of partitions probed, each read whole; SHA-256 of its files by name.
+
+    LanceDB keeps no checksums of its own. The files of an index never change: another one has other names.
+    """
 
     probes: int
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def probing_of(directory: Path, table: str) -> Probing | None:
-    """How to search a table's index; None when every row is to be read."""
+    """How to search a table's index; None when every row is to be read. Raises OSError, ValueError, LookupError."""
     path = _path(directory, table)
-    return Probing(int(json.loads(path.read_text())["probes"])) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        noted = json.loads(path.read_text())
+        return Probing(int(noted["probes"]), dict(noted.get("files", {})))
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"{path.name} is damaged") from error
 
 
 def build_index(table: Any, directory: Path, name: str) -> None:
@@ -44,17 +56,49 @@ def build_index(table: Any, directory: Path, name: str) -> None:
     if rows < INDEX_ABOVE:
         path.unlink(missing_ok=True)
         return
-    if path.is_file() and _unindexed(table) <= _UNINDEXED_SHARE * rows:
+    try:
+        known = probing_of(directory, name)
+    except (ValueError, LookupError):
+        known = None
+    if known is not None and _unindexed(table) <= _UNINDEXED_SHARE * rows:
+        if set(known.files) != set(_files(directory, name)):
+            _note(directory, name, known)
         return
     partitions = max(2, round(math.sqrt(rows)))
     from lancedb.index import IvfFlat
 
     table.create_index("vector", config=IvfFlat(distance_type="dot", num_partitions=partitions), replace=True)
     probing = _measured(table, partitions)
+    if probing is None:
+        path.unlink(missing_ok=True)
+    else:
+        _note(directory, name, probing)
+
+
+def damaged_files(directory: Path, table: str, probing: Probing) -> list[str]:
+    """Names of the files of an index that are missing or not what was built, sorted."""
+    present = _files(directory, table)
+    return sorted(name for name, noted in probing.files.items() if name not in present or _hash(present[name]) != noted)
+
+
+def _note(directory: Path, table: str, probing: Probing) -> None:
+    present = sorted(_files(directory, table).items())
+    # What was noted is kept: damage since then must not pass for what was built.
+    files = {name: probing.files.get(name) or _hash(file) for name, file in present}
+    path = _path(directory, table)
+    # A new file, never a write into the old one, which the generation before shares.
     path.unlink(missing_ok=True)
-    if probing is not None:
-        # A new file, never a write into the old one, which the generation before shares.
-        path.write_text(json.dumps(asdict(probing)))
+    path.write_text(json.dumps(asdict(Probing(probing.probes, files))))
+
+
+def _files(directory: Path, table: str) -> dict[str, Path]:
+    folder = directory / f"{table}.lance" / "_indices"
+    return {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+
+
+def _hash(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _measured(table: Any, partitions: int) -> Probing | None:

@@ -16,7 +16,7 @@ from ekr.errors import StoreError
 from ekr.models.base import Vectors
 from ekr.store import lance
 from ekr.store.faults import told_as
-from ekr.store.vector_index import Probing, build_index, probing_of
+from ekr.store.vector_index import Probing, build_index, damaged_files, probing_of
 
 TABLES = ("chunks", "entities", "relations", "reports")
 
@@ -27,6 +27,7 @@ _MOST = 1_000_000
 _SAME_SIMILARITY = 1e-6
 _MAX_FRAGMENTS = 16
 _LENGTH_TOLERANCE = 1e-3
+_REPAIR = "run: ekr doctor --repair"
 
 T = TypeVar("T")
 
@@ -70,7 +71,7 @@ class VectorWriter:
 
         self._directory = directory
         self._dimension = dimension
-        self._database = lancedb.connect(str(directory))
+        self._database = lancedb.connect(str(directory.absolute()))
         self._tables: dict[str, Any] = {}
 
     def add(self, table: str, ids: Sequence[str], document_ids: Sequence[str], vectors: Vectors) -> None:
@@ -122,7 +123,7 @@ class VectorWriter:
         """Write the live rows of every table into an empty `vectors/` directory, in their order."""
         import lancedb
 
-        target = lancedb.connect(str(directory))
+        target = lancedb.connect(str(directory.absolute()))
         for name in table_names(self._directory):
             table = self._open(name)
             if table is not None and table.count_rows():
@@ -179,7 +180,7 @@ class VectorReader:
             return []
         where = " AND ".join(ids_in(column, values) for column, values in filters)
         # An index probes before it filters, so a filtered search reads every row that is left.
-        probing = None if where else probing_of(self._directory, table)
+        probing = None if where else self._probing(table)
         limit = min(limit, _MOST)
         fetch = limit + _TIES
         while True:
@@ -208,8 +209,26 @@ class VectorReader:
             return 0
         return int(self._run(table, self._unusable(table)))
 
+    def damaged_index(self, table: str) -> list[str]:
+        """Files of a table's index that are missing or altered; none where it has no index.
+
+        An index without checksums, of an earlier ekr, is searched once: raises StoreError like `search`.
+        """
+        if table not in table_names(self._directory) or (probing := self._probing(table)) is None:
+            return []
+        if probing.files:
+            return damaged_files(self._directory, table, probing)
+        query = np.full(self._dimension, 1 / np.sqrt(self._dimension), np.float32)
+        # There are never more partitions than rows.
+        self._run(table, self._search(table, query, 1, "", Probing(self.count(table))))
+        return []
+
+    def _probing(self, table: str) -> Probing | None:
+        with told_as(f"the vectors of {table} cannot be read", _REPAIR):
+            return probing_of(self._directory, table)
+
     def _run(self, table: str, coroutine: Coroutine[Any, Any, T]) -> T:
-        with told_as(f"the vectors of {table} cannot be read", "run: ekr doctor --repair"):
+        with told_as(f"the vectors of {table} cannot be read", _REPAIR):
             return lance.run(coroutine)
 
     async def _table(self, name: str) -> Any:
@@ -217,7 +236,7 @@ class VectorReader:
             known = self._tables.get(name)
         if known is not None:
             return known
-        connection = await lance.engine().connect(str(self._directory), *[None] * 8)
+        connection = await lance.engine().connect(str(self._directory.absolute()), *[None] * 8)
         opened = await connection.open_table(name)
         with self._lock:
             return self._tables.setdefault(name, opened)

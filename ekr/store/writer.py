@@ -13,8 +13,8 @@ from types import TracebackType
 import duckdb
 import numpy as np
 
-from ekr.errors import StoreError
-from ekr.models.base import Vectors
+from ekr.errors import StoreEmpty, StoreError
+from ekr.models.base import EmbedderInfo, Vectors
 from ekr.store import analysis, generations, schema
 from ekr.store import documents as rows
 from ekr.store.abandoned import abandoned
@@ -26,6 +26,7 @@ from ekr.store.locks import HeldLock
 from ekr.store.manifest import Manifest, read_manifest, read_number, write_manifest, write_number
 from ekr.store.pending import Pending
 from ekr.store.records import PreparedDocument
+from ekr.store.spill import remove_abandoned
 from ekr.store.vectors import normalised
 
 DEAD_SHARE = 0.2
@@ -46,31 +47,36 @@ class Writer:
     def __init__(
         self,
         root: Path,
-        manifest: Manifest,
+        manifest: Manifest | None,
         lock: HeldLock,
         parts: Sequence[schema.StorePart] = (),
         *,
-        re_embed: bool = False,
+        re_embed: EmbedderInfo | None = None,
     ) -> None:
-        self.manifest = replace(manifest, analysers=analysis.settings())
         self._root = root
         self._lock = lock
         self._parts = (GraphTables(), *parts)
         self._base = generations.current(root)
         self._building: Building | None = None
-        self._pending = Pending(manifest.embedder)
         self._failed = False
-        self._new_vectors = re_embed and self._base is not None
-        self._new_postings = False
+        self._new_vectors = re_embed is not None and self._base is not None
         self._published_at = time.monotonic()
         self._publish_seconds = 0.0
-        self._check_manifest()
+        stored = self._stored_manifest()
+        if manifest is None and (manifest := stored) is None:
+            raise StoreEmpty(generations.EMPTY.format(root))
+        self.manifest = replace(manifest, embedder=re_embed or manifest.embedder, analysers=analysis.settings())
+        if stored is not None and not self._new_vectors:
+            stored.require_embedder(self.manifest.embedder)
+        self._new_postings = stored is not None and dict(stored.analysers) != dict(self.manifest.analysers)
+        self._pending = Pending(self.manifest.embedder)
         # What follows would remove it.
         if self._base is None and (lost := abandoned(root)):
             raise StoreError(
                 f"the store {root} has lost its CURRENT, but generation {lost[0]} is there; run: ekr doctor --repair"
             )
         generations.collect(root, self._base)
+        remove_abandoned()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -227,14 +233,9 @@ class Writer:
     ) -> None:
         self.close()
 
-    def _check_manifest(self) -> None:
-        with self._rows() as connection:
-            if connection is None:
-                return
-            stored = read_manifest(connection, self._root)
-        if not self._new_vectors:
-            stored.require_embedder(self.manifest.embedder)
-        self._new_postings = dict(stored.analysers) != dict(self.manifest.analysers)
+    def _stored_manifest(self) -> Manifest | None:
+        with told_as(f"the store {self._root} cannot be read", "run: ekr doctor"), self._rows() as connection:
+            return read_manifest(connection, self._root) if connection else None
 
     @contextmanager
     def _rows(self) -> Iterator[duckdb.DuckDBPyConnection | None]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from ekr.errors import StoreEmpty, UsageError
-from ekr.store import Store
+from ekr.errors import StoreEmpty, StoreError, UsageError
+from ekr.store import Snapshot, Store
 from ekr.store.backup import backup
 from ekr.store.check import check
 from tests.store.builders import contents, ingest, numbered
@@ -35,3 +36,33 @@ def test_a_backup_never_overwrites_and_needs_something_to_copy(store: Store, tmp
     with pytest.raises(UsageError, match="not empty"):
         backup(store, tmp_path / "taken")
     assert (tmp_path / "taken" / "file").read_text() == "mine"
+
+
+class Overtaken(Store):
+    """Another backup to the same place finishes after this one saw that the place is empty."""
+
+    def __init__(self, path: Path, destination: Path) -> None:
+        super().__init__(path)
+        self.destination = destination
+
+    def snapshot(self) -> Snapshot:
+        backup(Store(self.path), self.destination)
+        return super().snapshot()
+
+
+def test_of_two_backups_to_one_place_the_first_stays_whole(store: Store, tmp_path: Path) -> None:
+    ingest(store, numbered(1))
+    with pytest.raises(UsageError, match="not empty"):
+        backup(Overtaken(store.path, tmp_path / "copy"), tmp_path / "copy")
+    copy = Store(tmp_path / "copy")
+    assert contents(copy) == contents(store)
+    assert check(copy) == []
+
+
+def test_a_backup_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    ingest(store, numbered(1))
+    with duckdb.connect(str(next(store.path.glob("generations/*/graph.duckdb")))) as connection:
+        connection.execute("DELETE FROM parents")
+    with pytest.raises(StoreError, match="would hold what is damaged"):
+        backup(store, tmp_path / "new" / "copy")
+    assert not (tmp_path / "new" / "copy").exists()

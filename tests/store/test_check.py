@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from ekr.store import Store, Writer
-from ekr.store.check import Finding, check
-from tests.store.builders import MANIFEST, ingest, numbered
+from ekr.store import Store, Writer, analysis
+from ekr.store.check import Finding, check, examine
+from tests.store.builders import MANIFEST, ingest, numbered, put, vectors_of
 
 
 def spoil(writer: Writer, what: str) -> None:
@@ -19,8 +21,6 @@ def spoil(writer: Writer, what: str) -> None:
         writer._begun().postings.add_document(stranger.record, stranger.chunks, stranger.parents)
     elif what == "swapped vector":
         writer.delete_vectors("chunks", [chunk.id])
-        from tests.store.builders import vectors_of
-
         writer.put_vectors("chunks", ["stranger"], [prepared.record.id], vectors_of(prepared)[:1])
     else:
         writer.connection.execute(what, [] if "?" not in what else [prepared.record.id])
@@ -51,7 +51,10 @@ def spoil(writer: Writer, what: str) -> None:
         ),
         (
             "UPDATE pages SET text = 'other' WHERE page = 2 AND document_id = ?",
-            {("duckdb", "2 chunks whose text is not at their place in the document")},
+            {
+                ("duckdb", "2 chunks whose text is not at their place in the document: report-2.txt"),
+                ("duckdb", "1 parents whose text is not at their place in the document: report-2.txt"),
+            },
         ),
         (
             "INSERT INTO documents SELECT * FROM documents WHERE id = ?",
@@ -74,3 +77,53 @@ def test_a_finding_names_what_can_be_made_anew(store: Store) -> None:
         spoil(writer, "extra posting")
         writer.publish()
     assert Finding("tantivy", "1 postings of parents that do not exist", "bm25") in check(store)
+
+
+def test_postings_of_another_text_analysis_are_found_and_made_anew(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(store, numbered(1))
+    monkeypatch.setattr(analysis, "VERSION", analysis.VERSION + 1)
+    assert [(finding.engine, finding.repair) for finding in check(store)] == [("tantivy", "bm25")]
+    with store.writer() as writer:
+        writer.rebuild_postings()
+        writer.publish()
+    assert check(store) == []
+
+
+def test_lost_pages_are_named_and_hide_nothing_else(store: Store) -> None:
+    ingest(store, numbered(1), numbered(2), numbered(3))
+    with store.writer(MANIFEST) as writer:
+        writer.connection.execute("DELETE FROM pages WHERE document_id = ?", [numbered(2).record.id])
+        spoil(writer, "extra posting")
+        writer.delete_vectors("chunks", [numbered(1).chunks[0].id])
+        writer.put_vectors("chunks", ["x"], ["d"], vectors_of(numbered(1))[:1])
+        writer.publish()
+    found = check(store)
+    assert found[0] == Finding(
+        "duckdb",
+        "1 documents have lost their pages: report-2.txt",
+        "none",
+        "delete them and ingest them again",
+    )
+    assert {finding.engine for finding in found[1:]} == {"lancedb", "tantivy"}
+
+
+def test_properties_that_are_no_json_are_found(store: Store) -> None:
+    ingest(store, numbered(1), numbered(2))
+    with store.writer(MANIFEST) as writer:
+        writer.connection.execute("UPDATE documents SET metadata = '{\"a\": ' WHERE id = ?", [numbered(2).record.id])
+        writer.publish()
+    (found,) = check(store)
+    assert (found.message, found.repair) == ("the properties of 1 documents cannot be read: report-2.txt", "none")
+
+
+def test_an_unfinished_graph_is_a_remark(store: Store) -> None:
+    ingest(store, numbered(1))
+    examination = examine(store)
+    assert examination.findings == ()
+    assert examination.notes == ("the graph is not finished (1 documents wait to be extracted); run ekr ingest again",)
+    with store.writer(replace(MANIFEST, extractor="none")) as writer:
+        put(writer, numbered(2))
+        writer.publish()
+    assert examine(store).notes == ()

@@ -219,3 +219,36 @@ def test_a_generation_counts_from_one_and_numbers_are_never_reused_by_leftovers(
     assert ingest(store, numbered(2)) == 2
     assert generations.generations(store.path) == [2]
     assert generations.current(store.path) == 2
+
+
+def test_a_generation_is_committed_once_it_is_current(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "COMMITTED", "no such folder/committed")
+    assert ingest(store, numbered(1)) == 1
+    assert ingest(store, numbered(2)) == 2
+    assert check(store) == []
+
+
+@pytest.mark.parametrize("where", ["generations/7", "generations/1/pin", "CURRENT.new"])
+def test_what_does_not_belong_there_is_no_crash(store: Store, where: str) -> None:
+    ingest(store, numbered(1))
+    place = store.path / where
+    if where == "generations/7":
+        place.write_text("a file")
+    else:
+        place.unlink(missing_ok=True)
+        place.mkdir()
+    if where == "CURRENT.new":
+        with pytest.raises(StoreError, match=r"CURRENT\.new.*what was published before is intact"):
+            ingest(store, numbered(2))
+    else:
+        ingest(store, numbered(2))
+    assert check(store) == []
+    assert place.exists()
+
+
+def test_a_current_of_thousands_of_digits_is_damaged(store: Store) -> None:
+    ingest(store, numbered(1))
+    (store.path / "CURRENT").write_text("1" * 5000)
+    with pytest.raises(StoreError, match="is damaged; run: ekr doctor --repair"):
+        store.generation()
+    assert [finding.repair for finding in check(store)] == ["current"]

@@ -214,7 +214,7 @@ def test_check_names_what_is_wrong_with_a_graph(store: Store, damage: str, messa
 
 def test_re_embedding_starts_with_no_vector_of_the_graph(store: Store) -> None:
     filled(store, *NOTES)
-    with store.writer(MANIFEST, re_embed=True) as writer:
+    with store.writer(MANIFEST, re_embed=MANIFEST.embedder) as writer:
         for prepared in NOTES:
             ids = [chunk.id for chunk in prepared.chunks]
             writer.put_vectors("chunks", ids, [prepared.record.id] * len(ids), vectors_of(prepared))

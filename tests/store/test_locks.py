@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -94,3 +95,15 @@ def test_a_store_below_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="cannot write to the store"):
         Store(tmp_path / "file" / "store").writer(MANIFEST)
+
+
+def test_a_lock_whose_note_cannot_be_written_is_given_back(store: Store) -> None:
+    ingest(store, numbered(1))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        with pytest.raises(StoreError, match="cannot write to the store"):
+            store.writer(MANIFEST, wait_seconds=0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    store.writer(MANIFEST, wait_seconds=0).close()

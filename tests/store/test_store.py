@@ -250,10 +250,13 @@ def test_re_embedding_needs_every_vector_and_then_searches_in_the_new_dimension(
     with store.snapshot() as snapshot:
         chunks = list(snapshot.iter_chunks())
     vectors = np.random.default_rng(3).normal(size=(len(chunks), 4)).astype(np.float32)
-    with store.writer(other, re_embed=True) as writer, pytest.raises(StoreError, match="6 chunks but 0 vectors"):
+    with (
+        store.writer(other, re_embed=other.embedder) as writer,
+        pytest.raises(StoreError, match="6 chunks but 0 vectors"),
+    ):
         writer.publish()
     assert store.generation() == 1
-    with store.writer(other, re_embed=True) as writer:
+    with store.writer(other, re_embed=other.embedder) as writer:
         writer.put_vectors("chunks", [c.id for c in chunks], [c.document_id for c in chunks], vectors)
         assert writer.publish() == 2
     with store.snapshot() as snapshot:

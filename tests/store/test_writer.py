@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ekr import Engine
+from ekr.errors import StoreEmpty
 from ekr.store import Store, writer
 from ekr.store.check import check
 from ekr.store.records import PreparedDocument
@@ -87,3 +92,22 @@ def test_batches_are_written_as_they_fill(store: Store, monkeypatch: pytest.Monk
     assert check(store) == []
     with store.snapshot() as snapshot:
         assert snapshot.counts()["chunks"] == 18
+
+
+def test_a_writer_without_a_manifest_takes_what_the_one_before_it_left(store: Store) -> None:
+    with pytest.raises(StoreEmpty):
+        store.writer()
+    assert not store.path.exists()
+    ingest(store, numbered(1))
+    without_graph = replace(MANIFEST, extractor="none")
+    with ThreadPoolExecutor() as pool:
+        with store.writer(without_graph) as writer:
+            put(writer, numbered(2))
+            compacting = pool.submit(Engine.open(store.path).compact)
+            time.sleep(0.5)
+            assert not compacting.done()
+            writer.publish()
+        assert compacting.result(timeout=30) == 3
+    with store.snapshot() as snapshot:
+        assert snapshot.manifest == replace(without_graph, analysers=snapshot.manifest.analysers)
+        assert len(snapshot.documents()) == 2
