@@ -20,19 +20,6 @@ from tests.reliability import shelves
 COUNT = 6
 
 
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sound store; tests work on copies of it."""
-    folder = tmp_path_factory.mktemp("damage")
-    shelves.make(folder / "store", shelves.write(folder / "notes", COUNT))
-    return folder / "store"
-
-
-@pytest.fixture
-def store(sound: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(sound, tmp_path / "store")
-
-
 def remove(file: Path) -> None:
     file.unlink()
 

@@ -17,19 +17,6 @@ COUNT = 4
 RESOLVED = "; ".join(f"DELETE FROM {table}" for table in RESOLVED_TABLES)
 
 
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sound store; tests work on copies of it."""
-    folder = tmp_path_factory.mktemp("damage")
-    shelves.make(folder / "store", shelves.write(folder / "notes", COUNT))
-    return folder / "store"
-
-
-@pytest.fixture
-def store(sound: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(sound, tmp_path / "store")
-
-
 def harm(store: Path, statements: str) -> None:
     with duckdb.connect(str(shelves.generation_of(store) / "graph.duckdb")) as connection:
         connection.execute(statements)
