@@ -36,6 +36,9 @@ def _named(process: int, _: Path) -> str:
 
 def remove_abandoned() -> None:
     """Remove what processes of this user that are no more left behind: a killed one clears up nothing."""
+    if os.name != "posix":
+        # Elsewhere the signal that asks whether a process is there may end it.
+        return
     with contextlib.suppress(OSError):
         for entry in Path(tempfile.gettempdir()).glob("ekr-*"):
             name = _OURS.fullmatch(entry.name)
