@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ekr.answering import prompting
 from ekr.answering.citations import Verified, verify
 from ekr.answering.context import Context, Fact, Source, build_context, unquote
+from ekr.answering.generation import collect
 from ekr.answering.grammar import answer_grammar, dotted_words
 from ekr.answering.language import question_language
+from ekr.answering.quantities import kinds
 from ekr.answering.question_kind import asks_for_several
-from ekr.answering.quotes import key_quotes
+from ekr.answering.quotes import key_quotes, quantity_quotes
 from ekr.answering.refusal import Calibration, Verdict, assess
-from ekr.answering.sentences import split_sentences
 from ekr.models.base import Embedder, Generator, Message
 from ekr.timing import timed
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +125,14 @@ def answer(
     doubtful = verdict.score is not None and verdict.score < chosen.calibration.trust_above
     if context.sources and not checked.cited and (checked.obeyed or (doubtful and not computed)):
         withheld = (*_verdict_notes(verdict), *checked.notes, "the model's answer was withheld: no excerpt supports it")
-        return _refuse(context, language, verdict, withheld, timings, emit)
+        if verdict.denied is None or embedder is None or checked.obeyed:
+            return _refuse(context, language, verdict, withheld, timings, emit)
+        checked = Verified(f"{start.rstrip(' .:')}.", (), withheld[len(_verdict_notes(verdict)) :])
     refused = prompting.phrase("absent", language).rstrip(".") in checked.text
     text, cited = checked.text, checked.cited
     if embedder is not None and generator.supports_grammar and chosen.quotes and not refused:
         with timed(timings, "quote"):
-            text, cited = _with_quotes(question, checked, context, embedder, language, chosen.quotes)
+            text, cited = _with_quotes(question, checked, context, embedder, language, verdict, chosen.quotes)
         emit(text[len(checked.text) :])
     notes = [*_verdict_notes(verdict), *checked.notes]
     if context.truncated:
@@ -194,10 +193,21 @@ def _opening(verdict: Verdict, language: str) -> str:
 
 
 def _with_quotes(
-    question: str, checked: Verified, context: Context, embedder: Embedder, language: str, limit: int
+    question: str,
+    checked: Verified,
+    context: Context,
+    embedder: Embedder,
+    language: str,
+    verdict: Verdict,
+    limit: int,
 ) -> tuple[str, tuple[int, ...]]:
-    """The checked answer, followed word for word by the key passages that it leaves out."""
-    found = key_quotes(question, checked.text, context.sources, checked.cited, embedder, limit=limit)
+    """The checked answer, followed word for word by the key passages that it leaves out.
+
+    Where the question takes a figure for granted that the excerpts do not have, those with a like figure come.
+    """
+    asked = (question, checked.text, context.sources, checked.cited, embedder)
+    doubted = question if verdict.denied is not None else " ".join(verdict.unmentioned)
+    found = quantity_quotes(*asked, wanted=kinds(doubted)) or key_quotes(*asked, limit=limit)
     if not found:
         return checked.text, checked.cited
     left, right = ("« ", " »") if language == "fr" else ("“", "”")
@@ -217,8 +227,6 @@ def _generate(
     options: Options,
     emit: Callable[[str], None],
 ) -> str:
-    """The raw answer, streamed; it stops where a sentence says again what one before it said."""
-    text = ""
     pieces = generator.stream(
         messages,
         grammar=grammar,
@@ -226,20 +234,4 @@ def _generate(
         temperature=options.temperature,
         seed=options.seed,
     )
-    for piece in pieces:
-        text += piece
-        emit(piece)
-        if piece.rstrip().endswith((".", "]", "!", "?")) and (repeated := _repeated_from(text)) is not None:
-            _log.info("the generator repeats itself; stopped")
-            return text[:repeated]
-    return text
-
-
-def _repeated_from(text: str) -> int | None:
-    """Where the last sentence begins, when the same words stand earlier in `text`."""
-    spans = split_sentences(text)
-    if len(spans) < 2:
-        return None
-    said = [re.sub(r"\[\d+\]|\W+", " ", text[a:b]).lower().split() for a, b in spans]
-    last = said[-1]
-    return spans[-1][0] if len(last) >= 4 and last in said[:-1] else None
+    return collect(pieces, emit, cited=grammar is not None)

@@ -1,4 +1,4 @@
-"""GBNF of an answer: bounded sentences and lists, each statement ending in `[n]` with n in range."""
+"""GBNF of an answer: a bounded number of sentences and lists, each statement ending in `[n]` with n in range."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ekr.chunking.sentences import sentence_spans
 
 MAX_BLOCKS = 6
 MAX_ITEMS = 10
-MAX_WORDS = 70
 _TOKEN = re.compile(r"""[^\s()\[\]{}<>|"«»“”]+""")
 _MAY_END = frozenset({"Inc.", "Ltd.", "Co.", "Corp.", "Jr.", "Sr.", "etc."})
 _MAX_DOTTED, _LONGEST_DOTTED = 120, 40
@@ -26,23 +25,22 @@ def answer_grammar(
     ideographs: bool = True,
     max_blocks: int = MAX_BLOCKS,
     max_items: int = MAX_ITEMS,
-    max_words: int = MAX_WORDS,
 ) -> str:
     """The grammar for an answer over `sources` passages (at least 1); `start` is what it must begin with.
 
     The answer is at most `max_blocks` sentences or lists; a list is an introduction ending in a colon and up to
-    `max_items` items. Sentences and items are bounded in words, so that a bound never cuts a word in two. No
-    square bracket can stand in them: a citation is only at their end, and only in range. Full stops inside are
-    those of `dotted` words, of list numbers and of usual abbreviations: a model that may put one anywhere, and is
-    kept from ending its answer there, goes on to "1941.0.2.4". Words such as U.S. and Inc. may also end
-    the sentence. Without `ideographs` no Chinese, Japanese or
-    Korean character can appear: some models slip into them. Raises ValueError when there is no source.
+    `max_items` items. A sentence has no bound: at one, a model that may not begin another word writes on without
+    spaces, and a definition of law is longer than any bound that would help. No square bracket can stand in them: a
+    citation is only at their end, and only in range. Full stops inside are those of `dotted` words, of list numbers
+    and of usual abbreviations: a model that may put one anywhere, and is kept from ending its answer there, goes on
+    to "1941.0.2.4". Words such as U.S. and Inc. may also end the sentence. Without `ideographs` no Chinese,
+    Japanese or Korean character can appear: some models slip into them. Raises ValueError when there is no source.
     """
     if sources < 1:
         raise ValueError("a citing answer needs at least one source")
     ids = " | ".join(f'"{n}"' for n in range(1, sources + 1))
     ended = [word for word in dotted if word.endswith(".") and ("." in word[:-1] or word in _MAY_END)]
-    ending = f' | (word " "){{0,{max_words - 1}}} ended' if ended else ""
+    ending = ' | (word " ")* ended' if ended else ""
     opening, closing = r'[(«“]? "\""?', r'"\""? [)»”]? [,;:%]?'
     first = f"{_literal(start + ' ')} (sentence | list)" if start else "(sentence | list)"
     return "\n".join(
@@ -52,7 +50,7 @@ def answer_grammar(
             f'sentence ::= (words [.!?;]{ending}) " [" id "]"',
             f'list ::= words " "? ":" "\\n" "\\n"? item ("\\n" item){{0,{max_items - 1}}}',
             'item ::= ("- " | [1-9] [0-9]? (". " | ") ") | [a-z] ") ") words [.;,]? " [" id "]"',
-            f'words ::= word (" " word){{0,{max_words - 1}}}',
+            'words ::= word (" " word)*',
             'word ::= plain{1,40} | number | abbreviation | ":" | "–" | "-"' + (" | dotted" if dotted else ""),
             'number ::= [1-9] [0-9]? "."',
             *([f"dotted ::= {opening} ({' | '.join(map(_literal, dotted))}) {closing}"] if dotted else []),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ekr.answering.context import Source
+from ekr.answering.quantities import of_kinds
 from ekr.answering.sentences import split_sentences
 from ekr.answering.support import Excerpts, terms
 from ekr.models.base import Embedder
@@ -16,6 +17,7 @@ MAX_QUOTE_CHARACTERS = 400
 # A quoted list may be this long, so that its last items are not lost.
 MAX_LIST_CHARACTERS = 600
 _COSINE_FLOOR, _COSINE_SPAN = 0.75, 0.25
+MAX_QUANTITY_QUOTES = 4
 _CITED_BONUS = 0.1
 _RANK_COST = 0.03
 # A quote whose terms the answer already has to this share adds nothing.
@@ -46,43 +48,97 @@ def key_quotes(
 
     At most one a source; those of cited sources come before equals.
     """
-    windows = [
-        (index, start, end)
-        for index, source in enumerate(sources)
-        for start, end in _windows(source.text, max_characters)
-    ]
-    if not windows or limit < 1:
+    found = _Windows(question, sources, cited, embedder, max_characters)
+    if limit < 1:
         return []
-    texts = [sources[i].text[a:b] for i, a, b in windows]
-    titled = [
-        f"{(sources[i].heading or '').split(' > ')[-1]} {text}" for (i, _, _), text in zip(windows, texts, strict=True)
-    ]
-    closeness = embedder.embed_passages(titled) @ embedder.embed_query(question)
-    meaning = ((closeness - _COSINE_FLOOR) / _COSINE_SPAN).clip(0, 1)
-    shared = Excerpts(titled, None).coverage(question)
-    ranks = np.array([i for i, _, _ in windows])
-    preferred = np.array([sources[i].id in cited for i, _, _ in windows])
-    scores = meaning + shared + _CITED_BONUS * preferred - _RANK_COST * ranks
     asked = {t.text for t in terms(question)}
     said = {t.text for t in terms(answer)}
     taken: list[int] = []
     chosen: list[int] = []
-    for candidate in np.argsort(-scores, kind="stable"):
-        index = windows[candidate][0]
-        if len(taken) == limit or scores[candidate] < scores.max() - _RELEVANCE_GAP:
+    for candidate in found.best_first():
+        if len(taken) == limit:
             break
-        if any(index == windows[t][0] for t in taken):
+        if any(found.source(candidate) == found.source(t) for t in taken):
             continue
         # An answer that only says the question again has said nothing of the passage.
-        new = {t.text for t in terms(texts[candidate])} - asked
+        new = {t.text for t in terms(found.texts[candidate])} - asked
         if not new:
             continue
         # A passage that the answer already tells takes its place without being repeated.
-        taken.append(int(candidate))
+        taken.append(candidate)
         if len(new & said) / len(new) < _ALREADY_SAID:
-            chosen.append(int(candidate))
+            chosen.append(candidate)
             said |= new
-    return [Quote(sources[windows[c][0]].id, " ".join(texts[c].split())) for c in chosen]
+    return [found.quote(c) for c in chosen]
+
+
+def quantity_quotes(
+    question: str,
+    answer: str,
+    sources: Sequence[Source],
+    cited: Collection[int],
+    embedder: Embedder,
+    *,
+    wanted: frozenset[str],
+    limit: int = MAX_QUANTITY_QUOTES,
+    max_characters: int = MAX_QUOTE_CHARACTERS,
+) -> list[Quote]:
+    """Up to `limit` passages with a quantity of the `wanted` kinds that `answer` does not say, best first.
+
+    For a question that takes for granted a figure which the excerpts do not have: these are the ones they have.
+    """
+    found = _Windows(question, sources, cited, embedder, max_characters)
+    said = set(of_kinds(answer, wanted)) | set(of_kinds(question, wanted))
+    chosen: list[int] = []
+    for candidate in found.best_first():
+        new = set(of_kinds(found.texts[candidate], wanted)) - said
+        if new and len(chosen) < limit:
+            chosen.append(candidate)
+            said |= new
+    return [found.quote(c) for c in chosen]
+
+
+class _Windows:
+    """Runs of sentences of the sources, and how much each bears on the question."""
+
+    def __init__(
+        self,
+        question: str,
+        sources: Sequence[Source],
+        cited: Collection[int],
+        embedder: Embedder,
+        max_characters: int,
+    ) -> None:
+        self._sources = sources
+        spans = [(i, a, b) for i, source in enumerate(sources) for a, b in _windows(source.text, max_characters)]
+        self.texts = [sources[i].text[a:b] for i, a, b in spans]
+        self._of = [i for i, _, _ in spans]
+        if not spans:
+            self._scores = np.zeros(0)
+            return
+        titled = [
+            f"{(sources[i].heading or '').split(' > ')[-1]} {t}" for i, t in zip(self._of, self.texts, strict=True)
+        ]
+        closeness = embedder.embed_passages(titled) @ embedder.embed_query(question)
+        meaning = ((closeness - _COSINE_FLOOR) / _COSINE_SPAN).clip(0, 1)
+        shared = Excerpts(titled, None).coverage(question)
+        preferred = np.array([sources[i].id in cited for i in self._of])
+        self._scores = meaning + shared + _CITED_BONUS * preferred - _RANK_COST * np.array(self._of)
+
+    def best_first(self) -> list[int]:
+        """Windows that are not beside the point."""
+        if not len(self._scores):
+            return []
+        order = np.argsort(-self._scores, kind="stable")
+        return [int(w) for w in order if self._scores[w] >= self._scores.max() - _RELEVANCE_GAP]
+
+    def source(self, window: int) -> int:
+        """The id of the source that a window is of."""
+        return self._sources[self._of[window]].id
+
+    def quote(self, window: int) -> Quote:
+        """A window, word for word but for its white space."""
+        return Quote(self.source(window), " ".join(self.texts[window].split()))
 
 
 def _windows(text: str, max_characters: int) -> list[tuple[int, int]]:

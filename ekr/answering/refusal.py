@@ -10,17 +10,11 @@ from ekr.answering.context import Context
 from ekr.answering.language import question_language
 from ekr.answering.premise import Premise, premise_of
 from ekr.answering.prompting import answerable_messages, premise_messages, prompt_language
+from ekr.answering.quantities import quantities
 from ekr.answering.support import Excerpts, terms, written_numbers
 from ekr.models.base import Embedder, Generator
 
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-# A figure that a question states about the world, not one that says how many things it asks for ("the 3 main …").
-_QUANTITY = re.compile(
-    r"(?<![\w.,-])\d+(?:[.,\u00a0\u202f ]\d+)*\s*(?:%|€|\$|£|(?:millions?|milliards?|billions?|thousand|euros?|EUR"
-    r"|dollars?|pounds|heures?|hours?|jours?|days?|semaines?|weeks?|mois|months?|ans?|années?"
-    r"|years?|pour cent|percent)\b)",
-    re.IGNORECASE,
-)
 _MISSING_NAME = 1.5
 
 
@@ -169,5 +163,4 @@ def _is_name(question: str, word: re.Match[str]) -> bool:
 
 def _unmentioned(question: str, context: str) -> tuple[str, ...]:
     held = written_numbers(context) | {t.text for t in terms(context)}
-    found = [" ".join(m.group().split()) for m in _QUANTITY.finditer(question)]
-    return tuple(dict.fromkeys(q for q in found if not written_numbers(q) <= held))
+    return tuple(q for q in quantities(question) if not written_numbers(q) <= held)

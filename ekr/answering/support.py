@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"\d+(?:[.,\u00a0\u202f ]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?
 _STEM = 6
 _NUMBER_WEIGHT = 3.0
 _NAME_WEIGHT = 2.0
-_NUMBER_WORDS = {
+NUMBER_WORDS = {
     word: str(value)
     for value, words in {
         1: (),
@@ -79,8 +79,8 @@ def terms(text: str) -> list[Term]:
         word = fold(raw)
         if word in _FUNCTION_WORDS or (len(word) == 1 and word.isascii()):
             continue
-        if word in _NUMBER_WORDS:
-            found.append(Term(_NUMBER_WORDS[word], _NUMBER_WEIGHT))
+        if word in NUMBER_WORDS:
+            found.append(Term(NUMBER_WORDS[word], _NUMBER_WEIGHT))
             continue
         named = raw[0].isupper() and _inside(text, match.start())
         found.append(Term(word[:_STEM], _NAME_WEIGHT if named else 1.0))

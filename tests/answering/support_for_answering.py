@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from ekr.answering.context import Source
-from ekr.models.base import Message
+from ekr.answering.support import fold, terms
+from ekr.models.base import EmbedderInfo, Message, Vectors
 
 
 def source(number: int, text: str, heading: str | None = None, page: int | None = 1) -> Source:
@@ -44,3 +47,21 @@ class ScriptedGenerator:
 
     def yes_minus_no(self, messages: Sequence[Message]) -> float | None:
         return self.logit
+
+
+class HashingEmbedder:
+    """A bag of hashed word stems: enough meaning for a test, and no model to load."""
+
+    info = EmbedderInfo("hashing", "0", 256, "", "", "mean")
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        rows = np.zeros((len(texts), 256), np.float32)
+        for number, text in enumerate(texts):
+            for term in terms(fold(text)):
+                rows[number, sum(map(ord, term.text)) % 256] += 1
+            rows[number] /= np.linalg.norm(rows[number]) or 1
+        return rows
+
+    def embed_query(self, text: str) -> Vectors:
+        vector: Vectors = self.embed_passages([text])[0]
+        return vector

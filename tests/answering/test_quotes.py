@@ -1,32 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from ekr.answering.quotes import key_quotes
-from ekr.answering.support import fold, terms
-from ekr.models.base import EmbedderInfo, Vectors
-from tests.answering.support_for_answering import source
-
-
-class HashingEmbedder:
-    """A bag of hashed word stems: enough meaning for a test, and no model to load."""
-
-    info = EmbedderInfo("hashing", "0", 256, "", "", "mean")
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        rows = np.zeros((len(texts), 256), np.float32)
-        for number, text in enumerate(texts):
-            for term in terms(fold(text)):
-                rows[number, sum(map(ord, term.text)) % 256] += 1
-            rows[number] /= np.linalg.norm(rows[number]) or 1
-        return rows
-
-    def embed_query(self, text: str) -> Vectors:
-        vector: Vectors = self.embed_passages([text])[0]
-        return vector
-
+from ekr.answering.quotes import key_quotes, quantity_quotes
+from tests.answering.support_for_answering import HashingEmbedder, source
 
 SOURCES = [
     source(1, "The gate is painted green. The wall is old.", "Walls", 1),
@@ -61,3 +36,26 @@ def test_a_list_is_quoted_to_its_end() -> None:
 
 def test_no_source_no_quote() -> None:
     assert key_quotes(QUESTION, "", [], (), HashingEmbedder(), limit=2) == []
+
+
+REPORTING = [
+    source(1, "Serious incidents are reported within ten days when somebody died.", "Reporting incidents", 4),
+    source(2, "Incidents are reported at once, and within 15 days at the latest. The form is free.", "Reporting", 5),
+    source(3, "The market authority publishes incidents reported to it.", "Reporting incidents", 6),
+]
+ASKED = "Why are incidents to be reported within 72 hours?"
+
+
+def test_passages_with_a_quantity_of_the_kind_are_quoted_from_every_source_that_has_one() -> None:
+    found = quantity_quotes(ASKED, "No.", REPORTING, (), HashingEmbedder(), wanted=frozenset({"duration"}))
+    assert sorted(quote.source for quote in found) == [1, 2]
+
+
+def test_a_quantity_that_the_answer_says_is_not_quoted_again() -> None:
+    answer = "Within 15 days at the latest."
+    found = quantity_quotes(ASKED, answer, REPORTING, (), HashingEmbedder(), wanted=frozenset({"duration"}))
+    assert [quote.source for quote in found] == [1]
+
+
+def test_no_kind_of_quantity_wants_no_quote() -> None:
+    assert quantity_quotes(ASKED, "No.", REPORTING, (), HashingEmbedder(), wanted=frozenset()) == []
