@@ -170,14 +170,22 @@ def compare(
 ) -> list[Comparison]:
     """The recipes that both runs have; one recipe against another where both are named, or each run has one.
 
+    Of one run given twice, its two recipes, or the two that are named.
+
     Raises BenchError for a directory without a run, BenchUsageError when there is nothing to compare.
     """
     info_a, info_b = a.info(), b.info()
-    pairs = _pairs(info_a.recipes, info_b.recipes, recipe_a, recipe_b)
+    same_run = a.path.resolve() == b.path.resolve()
+    pairs = _pairs(info_a.recipes, info_b.recipes, recipe_a, recipe_b, same=same_run)
     asked_a, asked_b = a.questions(), b.questions()
     texts = {q.id: q.question for q in asked_b}
     same = {q.id for q in asked_a if texts.get(q.id) == q.question}
-    notes = [*differences(info_a, info_b), *question_differences(asked_a, asked_b)]
+    notes = [
+        *differences(info_a, info_b),
+        *question_differences(asked_a, asked_b),
+        *_left_out("A", info_a, {first for first, _ in pairs}),
+        *_left_out("B", info_b, {second for _, second in pairs}),
+    ]
     all_a, all_b = rows(a), rows(b)
     rows_a, rows_b = ([row for row in side if row.id in same] for side in (all_a, all_b))
     if not rows_a or not rows_b:
@@ -202,7 +210,14 @@ def _incomplete(side: str, info: RunInfo, recipe: str, scored: Sequence[Row]) ->
     return [f"{side} is incomplete: {done} of {expected} queries of {recipe} are done"] if done < expected else []
 
 
-def _pairs(a: Sequence[str], b: Sequence[str], recipe_a: str | None, recipe_b: str | None) -> list[tuple[str, str]]:
+def _left_out(side: str, info: RunInfo, compared: set[str]) -> list[str]:
+    others = [recipe for recipe in info.recipes if recipe not in compared]
+    return [f"not compared: {', '.join(others)} of {side}"] if others else []
+
+
+def _pairs(
+    a: Sequence[str], b: Sequence[str], recipe_a: str | None, recipe_b: str | None, *, same: bool
+) -> list[tuple[str, str]]:
     for named, there, side in ((recipe_a, a, "A"), (recipe_b, b, "B")):
         if named is not None and named not in there:
             raise BenchUsageError(f"run {side} has no recipe {named}; it has {', '.join(there)}")
@@ -210,6 +225,10 @@ def _pairs(a: Sequence[str], b: Sequence[str], recipe_a: str | None, recipe_b: s
     right = [recipe_b] if recipe_b else list(b)
     if len(left) == len(right) == 1:
         return [(left[0], right[0])]
+    if same and not recipe_a and not recipe_b and len(left) == 2:
+        return [(left[0], left[1])]
+    if same:
+        raise BenchUsageError(f"name --recipe-a and --recipe-b; the run has {', '.join(a)}")
     common = [(recipe, recipe) for recipe in left if recipe in right]
     if not common:
         raise BenchUsageError("the runs have no recipe in common; name --recipe-a and --recipe-b")

@@ -148,6 +148,8 @@ def run_(
                 prepare=lambda: answerer.warm_up(list(values), context_only=retrieval_only),
                 on_progress=line.asked,
             )
+        if resume and not line.moved and not quiet:
+            console.talk("the run was complete: nothing was asked")
     except KeyboardInterrupt:
         _interrupted(directory)
     finally:
@@ -196,16 +198,22 @@ def grade(
 @app.command("compare")
 def compare_(
     a: Annotated[Path, typer.Argument(help="Directory of a run.", show_default=False)],
-    b: Annotated[Path, typer.Argument(help="Directory of the other run.", show_default=False)],
+    b: Annotated[
+        Path | None,
+        typer.Argument(help="Directory of the other run (default: A, two recipes of it).", show_default=False),
+    ] = None,
     recipe_a: Annotated[str | None, typer.Option(help="Recipe of A.", show_default=False)] = None,
     recipe_b: Annotated[str | None, typer.Option(help="Recipe of B.", show_default=False)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
     json_: JsonOption = False,
 ) -> None:
-    """Print what differs between two runs, B minus A, with 95 % intervals, and which questions changed side."""
+    """Print what differs between two runs, or two recipes of one, B minus A, and which questions changed side.
+
+    Differences have intervals at 95 %, from a paired bootstrap over the questions.
+    """
     from ekr.bench.compare import as_data, compare, rich_comparison
 
-    found = compare(RunDirectory(a), RunDirectory(b), recipe_a=recipe_a, recipe_b=recipe_b, seed=seed)
+    found = compare(RunDirectory(a), RunDirectory(b or a), recipe_a=recipe_a, recipe_b=recipe_b, seed=seed)
     if json_:
         console.print_json(as_data(found))
         return

@@ -26,6 +26,7 @@ class ProgressLine:
         self._status: Status | None = None
         self._begin = self._last_line = time.monotonic()
         self._missing = 0
+        self.moved = False
 
     def __enter__(self) -> Self:
         if self._enabled and sys.stderr.isatty():
@@ -39,6 +40,7 @@ class ProgressLine:
 
     def asked(self, progress: Progress) -> None:
         """After a result of a run."""
+        self.moved = True
         failed = f", {progress.failed} failed" if progress.failed else ""
         left = "" if progress.seconds_left is None else f", {duration(progress.seconds_left)} left"
         self.say(f"{progress.done} of {progress.total} asked{failed}{left} ({progress.recipe})")

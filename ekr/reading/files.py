@@ -24,6 +24,7 @@ IGNORE_FILE = ".ekrignore"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_A_STORE = "a store of ekr"
 _JSONL = frozenset({".jsonl", ".ndjson"})
 _MAX_IGNORE_BYTES = 1024 * 1024
 
@@ -58,8 +59,8 @@ def discover(arguments: Sequence[str | Path], exclude: Sequence[str] = ()) -> Di
     """The files that `arguments` (files, folders, globs) name, each resolved path once.
 
     In folders and globs, hidden files, unsupported types, question files, and what `exclude` (gitignore
-    patterns) or an `.ekrignore` in the folder names are skipped; a file named itself is an error then.
-    Links are followed, loops once.
+    patterns) or an `.ekrignore` in the folder names are skipped; a file named itself is an error then. So are
+    stores and backups of ours. Links are followed, loops once.
     """
     return _Search(exclude).run(arguments)
 
@@ -76,6 +77,9 @@ class _Search:
     def run(self, arguments: Sequence[str | Path]) -> Discovery:
         """Takes the arguments one by one."""
         for argument in arguments:
+            if not str(argument):
+                self._error("''", "an empty path; name a file or folder")
+                continue
             path = Path(argument).expanduser()
             try:
                 self._argument(path)
@@ -84,7 +88,9 @@ class _Search:
         return self._found
 
     def _argument(self, path: Path) -> None:
-        if path.is_dir():
+        if path.is_dir() and _is_store(path):
+            self._error(printable(str(path)), _A_STORE)
+        elif path.is_dir():
             self._walk(path)
         elif os.path.lexists(path):
             self._explicit(path)
@@ -147,6 +153,8 @@ class _Search:
                     self._skip(relative + "/", "excluded")
                 elif _ignored(relative, specs, is_folder=True):
                     self._skip(relative + "/", f"named in {IGNORE_FILE}")
+                elif _is_store(path):
+                    self._skip(relative + "/", _A_STORE)
                 else:
                     folders.append((path, relative + "/", specs))
             pending.extend(reversed(folders))
@@ -200,6 +208,10 @@ class _Search:
 
     def _error(self, where: str, reason: str) -> None:
         self._found.errors.append(ReadError(reason, where))
+
+
+def _is_store(folder: Path) -> bool:
+    return (folder / "generations").is_dir() and (folder / "CURRENT").is_file()
 
 
 def printable(name: str) -> str:

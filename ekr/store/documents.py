@@ -87,11 +87,13 @@ def find_documents(
 ) -> list[DocumentRecord]:
     """Documents that a person means by `text`: the first of these readings that finds any.
 
-    Display name, key, path, record id or id; then file name; then an id prefix of at least `shortest_prefix` digits.
+    Display name, key, path, record id or id; then file name; then the end of a path; then the beginning of an id, at
+    least `shortest_prefix` digits.
     """
     readings: list[tuple[str, list[Any]]] = [
         ("WHERE display = $1 OR key = $1 OR id = $1 OR record_id = $1 OR path = $1", [text]),
         ("WHERE regexp_extract(display, '[^/]*$') = $1", [text]),
+        ("WHERE ends_with(path || coalesce('#' || record_id, ''), '/' || $1)", [text]),
     ]
     if len(text) >= shortest_prefix:
         readings.append(("WHERE starts_with(id, $1)", [text]))

@@ -65,7 +65,7 @@ def connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         "temp_directory": spill_directory(path),
     }
     if read_only and not path.is_file():
-        raise StoreError(f"{path} is missing; run: ekr doctor --repair")
+        raise StoreError(f"{path} is missing; run: ekr doctor")
     try:
         connection = duckdb.connect(str(path.absolute()), read_only=read_only, config=config)
         if read_only:
@@ -73,7 +73,7 @@ def connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
             connection.execute("SET enable_external_access = false")
         return connection
     except duckdb.Error as error:
-        raise StoreError(f"{path} cannot be opened ({reason(error)}); run: ekr doctor --repair") from error
+        raise StoreError(f"{path} cannot be opened ({reason(error)}); run: ekr doctor") from error
 
 
 def tables_of(cursor: duckdb.DuckDBPyConnection) -> set[str]:

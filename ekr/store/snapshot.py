@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ekr.errors import StoreError
 from ekr.store import documents as rows
 from ekr.store import schema
+from ekr.store.document_labels import told_apart
 from ekr.store.faults import told_as
 from ekr.store.generations import BM25, GRAPH, VECTORS, Pinned
 from ekr.store.manifest import Manifest, read_manifest
@@ -78,8 +79,8 @@ class Snapshot:
         return self._read(schema.counts)
 
     def documents(self) -> list[DocumentRecord]:
-        """Every document, by display name."""
-        return self._read(rows.all_documents)
+        """Every document, by display name; in all that a snapshot gives, no two documents share that name."""
+        return self._read(lambda cursor: told_apart(cursor, rows.all_documents(cursor)))
 
     def properties(self) -> set[str]:
         """Names by which `match_documents` can compare: properties of any document, and format, language, title."""
@@ -90,8 +91,8 @@ class Snapshot:
         return self._read(rows.given_properties)
 
     def find_document(self, text: str, shortest_prefix: int = rows.SHORTEST_PREFIX) -> list[DocumentRecord]:
-        """Documents that a person means: by display name, key, path, record id, id, file name or id prefix."""
-        return self._read(lambda cursor: rows.find_documents(cursor, text, shortest_prefix))
+        """Documents that a person means: by a name, path or end of one, record id, id or its beginning."""
+        return self._read(lambda cursor: told_apart(cursor, rows.find_documents(cursor, text, shortest_prefix)))
 
     def page(self, document_id: str, page: int) -> str:
         """Text of a page, from 1. Raises StoreError for an unknown document, UsageError for a page it lacks."""
@@ -111,7 +112,12 @@ class Snapshot:
 
     def document_records(self, ids: Collection[str]) -> dict[str, DocumentRecord]:
         """Documents by id; an unknown id is absent."""
-        return self._read(lambda cursor: rows.documents_by_id(cursor, ids))
+
+        def read(cursor: duckdb.DuckDBPyConnection) -> dict[str, DocumentRecord]:
+            found = rows.documents_by_id(cursor, ids)
+            return {record.id: record for record in told_apart(cursor, list(found.values()))}
+
+        return self._read(read)
 
     def iter_chunks(self, documents: Collection[str] | None = None) -> Iterator[ChunkRecord]:
         """Every chunk, or those of some documents, in the order of document id and place; streamed."""

@@ -142,6 +142,13 @@ def test_an_interrupt_says_how_to_go_on(file: Path, monkeypatch: pytest.MonkeyPa
     assert not Path("run/report.json").exists()
 
 
+def test_resuming_a_run_that_is_complete_says_so(file: Path) -> None:
+    call(file, "-r", "bm25", "--out", "run")
+    again = call(file, "--resume", "--out", "run")
+    assert "the run was complete: nothing was asked" in again.stderr
+    assert "Overview" in again.stdout
+
+
 def test_a_resumed_run_without_recipes_asks_those_it_has(file: Path) -> None:
     call(file, "-r", "bm25", "-r", "bm25: limit = 3", "--out", "run")
     call(file, "--resume", "--out", "run")
@@ -242,6 +249,11 @@ def test_an_empty_store_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(bench, "EngineAnswerer", EmptyAnswerer)
     assert isinstance(call(file, "-r", "bm25", "--out", "run", code=1).exception, StoreEmpty)
     assert not Path("run").exists()
+
+
+def test_one_run_is_enough_to_compare_its_two_recipes(file: Path) -> None:
+    call(file, "-r", "bm25", "-r", "bypass", "--out", "a")
+    assert "A = a, bm25; B = a, bypass" in call("compare", "a").stdout
 
 
 def test_comparing_prints_json_too(file: Path) -> None:

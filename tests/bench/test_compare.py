@@ -151,6 +151,19 @@ def test_two_recipes_of_one_run_can_be_compared(runs: Path) -> None:
     assert next(m for m in data if m["metric"] == "evidence_top_5")["interval"] == [1.0, 1.0]
 
 
+def test_the_two_recipes_of_one_run_need_no_names(runs: Path) -> None:
+    b = RunDirectory(runs / "b")
+    (one,) = compare(b, b)
+    assert (one.a, one.b) == ("b, bm25", "b, bm25:limit=1")
+    with pytest.raises(BenchUsageError, match="name --recipe-a and --recipe-b; the run has bm25, bm25:limit=1"):
+        compare(b, b, recipe_a="bm25")
+
+
+def test_recipes_that_only_one_run_has_are_named(runs: Path) -> None:
+    (one,) = compare(RunDirectory(runs / "a"), RunDirectory(runs / "b"))
+    assert {"not compared: bypass of A", "not compared: bm25:limit=1 of B"} <= set(one.notes)
+
+
 def test_runs_without_a_common_recipe_need_them_named(runs: Path) -> None:
     b, c = RunDirectory(runs / "b"), RunDirectory(runs / "c")
     with pytest.raises(BenchUsageError, match="--recipe-a"):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ekr.reading.files import Discovery, discover
+from ekr.store import Store
+from tests.store.builders import document, ingest
 
 
 def put(folder: Path, *names: str, text: str = "words\n") -> None:
@@ -67,6 +69,26 @@ def test_ignore_files_follow_gitignore_at_every_level(tmp_path: Path) -> None:
     discovery = discover([tmp_path])
     assert found(discovery) == ["a.md", "sub/drop.md", "sub/keep.md", "sub/top.md", "sub/more/drop.md"]
     assert reasons(discovery)["build/"] == "named in .ekrignore"
+
+
+def test_a_store_among_the_documents_is_passed_over(tmp_path: Path) -> None:
+    put(tmp_path, "a.txt")
+    ingest(Store(tmp_path / "kept"), document("/corpus/b.txt", "One."))
+    put(tmp_path / "kept", "notes.txt")
+    discovery = discover([tmp_path])
+    assert found(discovery) == ["a.txt"]
+    assert reasons(discovery) == {"kept/": "a store of ekr"}
+    assert [(e.where, e.reason) for e in discover([tmp_path / "kept"]).errors] == [
+        (str(tmp_path / "kept"), "a store of ekr")
+    ]
+
+
+def test_an_empty_path_is_not_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "a.txt")
+    monkeypatch.chdir(tmp_path)
+    discovery = discover(["", "a.txt"])
+    assert found(discovery) == ["a.txt"]
+    assert [error.where for error in discovery.errors] == ["''"]
 
 
 def test_excluded_patterns_are_skipped(tmp_path: Path) -> None:
