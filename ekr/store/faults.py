@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +13,9 @@ from ekr.errors import EkrError, StoreError
 _LONGEST_REASON = 200
 # What DuckDB's Python package makes of a Ctrl-C that comes while a query runs.
 _STOPPED = "Query interrupted"
+
+# Where in its own sources a library of Rust failed.
+_SOURCE_PLACE = re.compile(r",?\s*\S*/\S+\.rs:\d+(?::\d+)?")
 
 
 @contextmanager
@@ -38,6 +42,6 @@ def told_as(what: str, advice: str) -> Iterator[None]:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of an engine's message."""
-    lines = (line.strip() for line in str(error).splitlines())
+    """The first line of an engine's message, without places in the engine's sources."""
+    lines = (line.strip() for line in _SOURCE_PLACE.sub("", str(error)).splitlines())
     return next((line for line in lines if line), type(error).__name__)[:_LONGEST_REASON]
