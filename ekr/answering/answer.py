@@ -121,7 +121,7 @@ def answer(
     with timed(timings, "generate"):
         raw = _generate(generator, messages, grammar, chosen, emit)
     with timed(timings, "verify"):
-        checked = verify(unquote(raw).strip(), context.sources, embedder, question)
+        checked = verify(unquote(raw).strip(), context.sources, embedder, question, given=start)
     doubtful = verdict.score is not None and verdict.score < chosen.calibration.trust_above
     if context.sources and not checked.cited and (checked.obeyed or (doubtful and not computed)):
         withheld = (*_verdict_notes(verdict), *checked.notes, "the model's answer was withheld: no excerpt supports it")

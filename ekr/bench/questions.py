@@ -50,8 +50,15 @@ def _askable(value: str) -> str:
     return value
 
 
+def _one_line(value: str) -> str:
+    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in value):
+        raise ValueError("holds a line break or another control character")
+    return value
+
+
 Pattern = Annotated[str, AfterValidator(_pattern)]
-Identifier = Annotated[str, BeforeValidator(_identifier), AfterValidator(_filled)]
+Name = Annotated[str, AfterValidator(_filled), AfterValidator(_one_line)]
+Identifier = Annotated[Name, BeforeValidator(_identifier)]
 Page = Annotated[int, Field(ge=1)]
 
 
@@ -72,7 +79,7 @@ class Question(BaseModel):
     forbidden: list[Pattern] = []
     trap: bool = False
     pages: list[Page] = []
-    category: str | None = None
+    category: Name | None = None
     answers: list[Annotated[str, AfterValidator(_filled)]] = []
     gold_passages: list[Identifier] = []
 

@@ -55,7 +55,10 @@ QuestionsArgument = Annotated[Path, typer.Argument(help="Questions, one JSON obj
 OnlyOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--only", metavar="category=…", help="Only these questions; also id=… and trap=true.", show_default=False
+        "--only",
+        metavar="category=…",
+        help="Only these questions; also id=… and trap=true. Values of one field add up, fields narrow each other.",
+        show_default=False,
     ),
 ]
 JudgeOption = Annotated[
@@ -128,6 +131,8 @@ def run_(
     note = _independence(judge, settings.generator, force_judge)
     directory = RunDirectory(_directory(out, questions, resume=resume))
     directory.check_usable()
+    if resume and not directory.exists:
+        console.talk(f"no run in {directory.path} yet: this is its beginning")
     begun = directory.info().recipes if resume and directory.exists else ()
     recipes = [parse_recipe(spec).spec for spec in recipe or ()] or list(begun) or [settings.recipe]
     options = RunOptions(recipes, repeat, retrieval_only, jobs, settings.generator, str(questions), tuple(only or ()))
@@ -135,6 +140,7 @@ def run_(
     answerer = EngineAnswerer(lambda: open_engine(store, **given))
     try:
         engine = answerer.describe()
+        _warn_of_gold(asked, answerer)
         values = {spec: answerer.recipe(spec).model_dump(mode="json") for spec in (*begun, *recipes)}
         with ProgressLine("asking", enabled=not quiet) as line:
             run(
@@ -234,15 +240,14 @@ def check_(
 ) -> None:
     """Say which evidence and which gold passages are nowhere in the store; exit code 1 when a question has none."""
     from ekr.bench.check import as_data, check, lines
-    from ekr.retrieval.hydrate import public_id
 
     asked = select(load_questions(questions), only or [])
     answerer = EngineAnswerer(lambda: open_engine(store))
     try:
         answerer.describe()
         snapshot = answerer.engine.snapshot()
-        documents = {name for record in snapshot.documents() for name in (public_id(record), record.display)}
-        outcome = check(asked, ((chunk.heading, chunk.text) for chunk in snapshot.iter_chunks()), documents)
+        passages = ((chunk.heading, chunk.text) for chunk in snapshot.iter_chunks())
+        outcome = check(asked, passages, answerer.document_names())
     finally:
         answerer.close()
     if json_:
@@ -252,6 +257,14 @@ def check_(
             sys.stdout.write(console.safe(line) + "\n")
     if not outcome.ok:
         raise typer.Exit(1)
+
+
+def _warn_of_gold(asked: Sequence[Question], answerer: EngineAnswerer) -> None:
+    """Says which gold documents are not in the store: they can only count as missed."""
+    gold = {name for question in asked for name in question.gold_passages or ()}
+    if gold and (lost := sorted(gold - answerer.document_names())):
+        shown = ", ".join(lost[:5]) + (", …" if len(lost) > 5 else "")
+        console.talk(f"gold_passages that are no document of the store: {shown}; `ekr documents` shows the names")
 
 
 def _directory(out: Path | None, questions: Path, *, resume: bool) -> Path:

@@ -89,6 +89,12 @@ class EngineAnswerer:
             "ekr": version("ekr"),
         }
 
+    def document_names(self) -> set[str]:
+        """What `gold_passages` may say: ids of records, and names as shown."""
+        from ekr.retrieval.hydrate import public_id
+
+        return {name for record in self.engine.documents() for name in (public_id(record), record.display)}
+
     def close(self) -> None:
         """Closes every engine."""
         for engine in self._opened:

@@ -55,6 +55,25 @@ def test_number_words_and_digits_are_the_same_number() -> None:
     assert verify("Le délai est de 15 jours.", SOURCES, None).cited == (1,)
 
 
+def test_a_claim_in_the_words_of_the_question_that_no_excerpt_has_is_not_cited() -> None:
+    sources = [
+        source(1, "Ingrid Solberg leads the safety team at Norvik.", "Incidents"),
+        source(2, "Balder delivers valves to Norvik.", "Suppliers"),
+    ]
+    question = "What does Balder pay its chief executive?"
+    checked = verify("Balder pays its chief executive Ingrid Solberg. [1]", sources, None, question)
+    assert checked.cited == ()
+    assert any("no excerpt supports" in note for note in checked.notes)
+    assert verify("Ingrid Solberg leads the safety team. [1]", sources, None, question).cited == (1,)
+
+
+def test_the_words_that_the_model_was_given_to_begin_with_are_not_judged() -> None:
+    opening = "Les passages trouvés ne mentionnent pas 72 heures."
+    checked = verify(f"{opening} Le délai est de quinze jours. [1]", SOURCES, None, given=opening)
+    assert checked.text == f"{opening} Le délai est de quinze jours. [1]"
+    assert checked.notes == ()
+
+
 def test_a_sentence_that_nothing_supports_loses_its_citation_and_keeps_its_words() -> None:
     checked = verify("Paris est la capitale de la France [1].", SOURCES, None)
     assert checked.text == "Paris est la capitale de la France."

@@ -38,6 +38,9 @@ class LibraryAnswerer(Library):
     def describe(self) -> dict[str, Any]:
         return engine()
 
+    def document_names(self) -> set[str]:
+        return {"engines", "lovelace", "menabrea", "hollerith"}
+
     def recipe(self, spec: str) -> Recipe:
         return Recipe(name=spec.partition(":")[0])
 
@@ -140,6 +143,16 @@ def test_an_interrupt_says_how_to_go_on(file: Path, monkeypatch: pytest.MonkeyPa
     assert f"stopped; {len(kept)} results are in run" in stopped.stderr
     assert "--resume --out run" in stopped.stderr
     assert not Path("run/report.json").exists()
+
+
+def test_gold_that_is_no_document_of_the_store_is_named(file: Path) -> None:
+    assert "gold_passages" not in call(file, "-r", "bm25", "--out", "a").stderr
+    file.write_text(QUESTIONS.replace('"menabrea"', '"menabrea.html"'), encoding="utf-8")
+    assert "no document of the store: menabrea.html;" in call(file, "-r", "bm25", "--out", "b").stderr
+
+
+def test_resuming_where_no_run_is_says_so(file: Path) -> None:
+    assert "no run in typo yet" in call(file, "-r", "bm25", "--resume", "--out", "typo").stderr
 
 
 def test_resuming_a_run_that_is_complete_says_so(file: Path) -> None:

@@ -161,3 +161,8 @@ def test_the_shared_question_files_are_valid(name: str) -> None:
     loaded = load_questions(path)
     assert len(loaded) >= 26
     assert all(isinstance(one, Question) for one in loaded)
+
+
+def test_names_in_tables_are_one_line_of_text() -> None:
+    assert "control character" in problems('{"id": "a", "question": "Why?", "category": "red\\nx"}')[0]
+    assert "is empty" in problems('{"id": "a", "question": "Why?", "category": ""}')[0]
