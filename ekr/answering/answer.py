@@ -205,9 +205,10 @@ def _with_quotes(
 
     Where the question takes a figure for granted that the excerpts do not have, those with a like figure come.
     """
-    asked = (question, checked.text, context.sources, checked.cited, embedder)
     doubted = question if verdict.denied is not None else " ".join(verdict.unmentioned)
-    found = quantity_quotes(*asked, wanted=kinds(doubted)) or key_quotes(*asked, limit=limit)
+    found = quantity_quotes(question, checked.text, context.sources, embedder, wanted=kinds(doubted)) or key_quotes(
+        question, checked.text, context.sources, checked.cited, embedder, limit=limit
+    )
     if not found:
         return checked.text, checked.cited
     left, right = ("« ", " »") if language == "fr" else ("“", "”")

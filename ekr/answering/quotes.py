@@ -76,7 +76,6 @@ def quantity_quotes(
     question: str,
     answer: str,
     sources: Sequence[Source],
-    cited: Collection[int],
     embedder: Embedder,
     *,
     wanted: frozenset[str],
@@ -85,9 +84,10 @@ def quantity_quotes(
 ) -> list[Quote]:
     """Up to `limit` passages with a quantity of the `wanted` kinds that `answer` does not say, best first.
 
-    For a question that takes for granted a figure which the excerpts do not have: these are the ones they have.
+    For a question that takes for granted a figure which the excerpts do not have: these are the ones they have,
+    whether or not the answer cites their source.
     """
-    found = _Windows(question, sources, cited, embedder, max_characters)
+    found = _Windows(question, sources, (), embedder, max_characters)
     said = set(of_kinds(answer, wanted)) | set(of_kinds(question, wanted))
     chosen: list[int] = []
     for candidate in found.best_first():

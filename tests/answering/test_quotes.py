@@ -47,15 +47,15 @@ ASKED = "Why are incidents to be reported within 72 hours?"
 
 
 def test_passages_with_a_quantity_of_the_kind_are_quoted_from_every_source_that_has_one() -> None:
-    found = quantity_quotes(ASKED, "No.", REPORTING, (), HashingEmbedder(), wanted=frozenset({"duration"}))
+    found = quantity_quotes(ASKED, "No.", REPORTING, HashingEmbedder(), wanted=frozenset({"duration"}))
     assert sorted(quote.source for quote in found) == [1, 2]
 
 
 def test_a_quantity_that_the_answer_says_is_not_quoted_again() -> None:
     answer = "Within 15 days at the latest."
-    found = quantity_quotes(ASKED, answer, REPORTING, (), HashingEmbedder(), wanted=frozenset({"duration"}))
+    found = quantity_quotes(ASKED, answer, REPORTING, HashingEmbedder(), wanted=frozenset({"duration"}))
     assert [quote.source for quote in found] == [1]
 
 
 def test_no_kind_of_quantity_wants_no_quote() -> None:
-    assert quantity_quotes(ASKED, "No.", REPORTING, (), HashingEmbedder(), wanted=frozenset()) == []
+    assert quantity_quotes(ASKED, "No.", REPORTING, HashingEmbedder(), wanted=frozenset()) == []
