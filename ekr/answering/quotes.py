@@ -24,6 +24,8 @@ _RANK_COST = 0.03
 _ALREADY_SAID = 0.4
 # A passage further than this below the best one is beside the point.
 _RELEVANCE_GAP = 0.2
+# The figures of a matter stand in passages that are less alike than those which answer a question.
+_FIGURE_GAP = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def quantity_quotes(
     found = _Windows(question, sources, (), embedder, max_characters)
     said = set(of_kinds(answer, wanted)) | set(of_kinds(question, wanted))
     chosen: list[int] = []
-    for candidate in found.best_first():
+    for candidate in found.best_first(_FIGURE_GAP):
         new = set(of_kinds(found.texts[candidate], wanted)) - said
         if new and len(chosen) < limit:
             chosen.append(candidate)
@@ -125,12 +127,12 @@ class _Windows:
         preferred = np.array([sources[i].id in cited for i in self._of])
         self._scores = meaning + shared + _CITED_BONUS * preferred - _RANK_COST * np.array(self._of)
 
-    def best_first(self) -> list[int]:
-        """Windows that are not beside the point."""
+    def best_first(self, gap: float = _RELEVANCE_GAP) -> list[int]:
+        """Windows that are at most `gap` below the best one: further ones are beside the point."""
         if not len(self._scores):
             return []
         order = np.argsort(-self._scores, kind="stable")
-        return [int(w) for w in order if self._scores[w] >= self._scores.max() - _RELEVANCE_GAP]
+        return [int(w) for w in order if self._scores[w] >= self._scores.max() - gap]
 
     def source(self, window: int) -> int:
         """The id of the source that a window is of."""
