@@ -157,7 +157,7 @@ def test_a_name_that_several_documents_share_removes_none(ekr: Ekr, tmp_path: Pa
     assert str(tmp_path / "east" / "note.md") in refused.stderr
     assert str(tmp_path / "west" / "note.md") in refused.stderr
     assert told(ekr, "status", "--store", store)["documents"] == 5
-    assert told(ekr, "delete", tmp_path / "east" / "note.md", "--store", store) == {"removed": ["note.md"]}
+    assert told(ekr, "delete", tmp_path / "east" / "note.md", "--store", store) == {"removed": ["east/note.md"]}
     assert len(told(ekr, "delete", tmp_path / "records.jsonl", "--store", store)["removed"]) == 3
     assert told(ekr, "delete", "note.md", "--store", store) == {"removed": ["note.md"]}
 
