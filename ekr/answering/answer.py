@@ -124,10 +124,10 @@ def answer(
         checked = verify(unquote(raw).strip(), context.sources, embedder, question, given=start)
     doubtful = verdict.score is not None and verdict.score < chosen.calibration.trust_above
     if context.sources and not checked.cited and (checked.obeyed or (doubtful and not computed)):
-        withheld = (*_verdict_notes(verdict), *checked.notes, "the model's answer was withheld: no excerpt supports it")
+        withheld = (*checked.notes, "the model's answer was withheld: no excerpt supports it")
         if verdict.denied is None or embedder is None or checked.obeyed:
-            return _refuse(context, language, verdict, withheld, timings, emit)
-        checked = Verified(f"{start.rstrip(' .:')}.", (), withheld[len(_verdict_notes(verdict)) :])
+            return _refuse(context, language, verdict, (*_verdict_notes(verdict), *withheld), timings, emit)
+        checked = Verified(f"{start.rstrip(' .:')}.", (), withheld)
     refused = prompting.phrase("absent", language).rstrip(".") in checked.text
     text, cited = checked.text, checked.cited
     if embedder is not None and generator.supports_grammar and chosen.quotes and not refused:

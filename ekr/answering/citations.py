@@ -10,7 +10,7 @@ from ekr.answering.citation_marks import CITATION, parse_citations
 from ekr.answering.context import Source
 from ekr.answering.language import question_language
 from ekr.answering.orders import is_ordered, orders_in
-from ekr.answering.sentences import split_sentences
+from ekr.answering.sentences import ENUMERATOR, split_sentences
 from ekr.answering.support import Excerpts, names, numbers, terms, written_numbers
 from ekr.models.base import Embedder
 
@@ -26,7 +26,6 @@ _COSINE_FLOOR = 0.75
 # A sentence half of whose words stand in no excerpt is the model's own: of 496 sentences in answers about the sample
 # corpus and the AI Act, none that an excerpt bears out reached it.
 _UNSEEN_SHARE, _UNSEEN_WORDS = 0.5, 2
-_ENUMERATOR = re.compile(r"^\s*(?:[-*•–]\s*)?(?:\(?\d{1,2}[.)]\s+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ class _Checker:
 
     def _with_figures(self, sentence: str, cited: Sequence[int], row: Sequence[float]) -> list[int]:
         """The sources that hold the figures of a sentence which the cited ones lack, best supporting first."""
-        figures = written_numbers(_ENUMERATOR.sub("", sentence))
+        figures = written_numbers(ENUMERATOR.sub("", sentence))
         missing = figures.difference(self._asked, *(self._numbers_of[self._ids.index(n)] for n in cited))
         added = []
         while missing:
@@ -164,7 +163,7 @@ class _Checker:
 
     def _stray(self, sentence: str) -> list[str]:
         """Figures and names of a sentence, a list number and its first word apart, that nothing given has."""
-        figures = sorted(written_numbers(_ENUMERATOR.sub("", sentence)) - self._numbers)
+        figures = sorted(written_numbers(ENUMERATOR.sub("", sentence)) - self._numbers)
         if self._foreign:
             return figures
         return figures + [name for name in names(sentence) if not {t.text for t in terms(name)} <= self._terms]

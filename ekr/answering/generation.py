@@ -7,13 +7,12 @@ import re
 from collections.abc import Callable, Iterable
 
 from ekr.answering.citation_marks import CITATION
-from ekr.answering.sentences import split_sentences
+from ekr.answering.sentences import ENUMERATOR, split_sentences
 
 _log = logging.getLogger(__name__)
 _SENTENCE_WORDS = 4
 _LOOP_WORDS = range(6, 61)
 _TORN_WORDS = 8
-_ENUMERATOR = re.compile(r"^\s*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])\s+")
 _OPEN_MARK = re.compile(r"\s*\[\d*$")
 ELLIPSIS = " …"
 
@@ -44,7 +43,7 @@ def repeated_from(text: str) -> int | None:
     spans = split_sentences(text)
     if len(spans) < 2:
         return None
-    said = [re.findall(r"\w+", CITATION.sub(" ", _ENUMERATOR.sub("", text[a:b])).lower()) for a, b in spans]
+    said = [re.findall(r"\w+", CITATION.sub(" ", ENUMERATOR.sub("", text[a:b])).lower()) for a, b in spans]
     last = said[-1]
     return spans[-1][0] if len(last) >= _SENTENCE_WORDS and last in said[:-1] else None
 

@@ -50,9 +50,9 @@ def key_quotes(
 
     At most one a source; those of cited sources come before equals.
     """
-    found = _Windows(question, sources, cited, embedder, max_characters)
     if limit < 1:
         return []
+    found = _Windows(question, sources, cited, embedder, max_characters)
     asked = {t.text for t in terms(question)}
     said = {t.text for t in terms(answer)}
     taken: list[int] = []
@@ -89,6 +89,8 @@ def quantity_quotes(
     For a question that takes for granted a figure which the excerpts do not have: these are the ones they have,
     whether or not the answer cites their source.
     """
+    if not wanted:
+        return []
     found = _Windows(question, sources, (), embedder, max_characters)
     said = set(of_kinds(answer, wanted)) | set(of_kinds(question, wanted))
     chosen: list[int] = []

@@ -7,6 +7,8 @@ import re
 from ekr.answering.words import ABBREVIATIONS
 from ekr.chunking.sentences import ends_abbreviation
 
+# What opens an item of a list: a mark, a number or a letter.
+ENUMERATOR = re.compile(r"^\s*(?:[-*•–]\s*)?(?:\(?(?:\d{1,2}|[a-z])[.)]\s+)?")
 _CITATION = r"(?:\s*\[\d+\])+"
 _END = re.compile(rf"[.!?…]+[»”\"')]*(?:{_CITATION})?(?=\s|$)|;(?:{_CITATION})?(?=\s*\n)|\n+")
 _WORD_BEFORE = re.compile(r"[\w.]+$")

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ekr.answering.quotes import key_quotes, quantity_quotes
+from ekr.models.base import Vectors
 from tests.answering.support_for_answering import HashingEmbedder, source
 
 SOURCES = [
@@ -57,5 +60,9 @@ def test_a_quantity_that_the_answer_says_is_not_quoted_again() -> None:
     assert [quote.source for quote in found] == [1]
 
 
-def test_no_kind_of_quantity_wants_no_quote() -> None:
-    assert quantity_quotes(ASKED, "No.", REPORTING, HashingEmbedder(), wanted=frozenset()) == []
+def test_without_a_figure_in_doubt_nothing_is_embedded_for_it() -> None:
+    class Untouched(HashingEmbedder):
+        def embed_passages(self, texts: Sequence[str]) -> Vectors:
+            raise AssertionError("embedded for nothing")
+
+    assert quantity_quotes(ASKED, "No.", REPORTING, Untouched(), wanted=frozenset()) == []
